@@ -25,6 +25,7 @@ pub use config::{
 };
 pub use coverage::{Counted, Coverage, Never};
 pub use report::deadlock::Waiting;
+pub use report::parameters::{ParameterValue, TriedValue};
 pub use report::trace::{Trace, is_minimal};
 pub use report::{Omission, RecordChange, Report, Saved, Together, TraceStep, Verdict, text, text_around};
 pub use runs::explore::explore;

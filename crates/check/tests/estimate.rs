@@ -22,7 +22,7 @@ const SYSTEMS: [(&str, u32, bool); 12] = [
 ];
 
 /// After how many of a hundred states the search is ended, and how far off the estimate is then at most.
-const PARTS: [(u64, f64); 4] = [(10, 6.0), (25, 4.0), (50, 2.0), (75, 1.7)];
+const PARTS: [(u64, f64); 4] = [(10, 6.0), (25, 4.0), (50, 2.0), (75, 1.8)];
 
 /// Estimates by a search that finds so many states, in parts of what there is; `None` where nothing is said.
 fn estimates(config: &Config, file: &str) -> (u64, Vec<Option<f64>>) {

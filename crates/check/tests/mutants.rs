@@ -27,7 +27,7 @@ fn explored(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, String>
 fn agree(protocol: &Arc<Protocol>, nodes: u32, objects: u32) -> Result<(), TestCaseError> {
     let system = System { nodes, objects, ..System::default() };
     let fast = Config {
-        system: system.clone(),
+        system: system.unreduced(),
         symmetry: false,
         liveness: false,
         max_states: Some(MOST),

@@ -6,6 +6,7 @@ mod elsewhere;
 #[path = "../../lang/tests/mutant/mod.rs"]
 mod mutant;
 mod random;
+mod wrong_lists;
 
 use mutant::{config, slip};
 use proptest::prelude::*;
@@ -51,11 +52,14 @@ fn agree(protocol: &Arc<Protocol>, system: &System) -> Result<Option<(Report, Re
         prop_assert_eq!(found(&all), found(other), "{}\nwith less left out: {}", text(&all), text(other));
     }
     let brute = explored(&Config { search: Search::Brute, ..reduced.clone() })?;
+    if brute.verdict == Verdict::Incomplete {
+        return Ok(None);
+    }
     prop_assert_eq!(found(&all), found(&brute), "{}\nby brute force: {}", text(&all), text(&brute));
     let symmetric = explored(&Config { symmetry: true, ..reduced.clone() })?;
     prop_assert_eq!(all.verdict, symmetric.verdict, "{}\nby symmetry: {}", text(&all), text(&symmetric));
     if all.verdict == Verdict::Holds {
-        prop_assert_eq!((all.states, all.transitions), (brute.states, brute.transitions));
+        prop_assert!(none.states <= brute.states, "brute force leaves out nothing");
         prop_assert!(all.states <= late.states && all.states <= dead.states);
         prop_assert!(late.states <= none.states && dead.states <= none.states);
         if system.threads_per_node == 1 {
@@ -105,6 +109,52 @@ proptest! {
         }
     }
 }
+
+/// Lists of dead copies that a mistake in the analysis would make: each is noticed in several of so many protocols.
+#[test]
+fn wrong_lists_of_dead_copies_are_noticed() {
+    let looking = [
+        ("on look when memory[0] == 1 { assert false; return }\n    on look { return }", ""),
+        ("on look { if memory[0] == 1 { assert false }; return }", ""),
+        ("on look { return }", "invariant gone of block: all n: not (cache at n is Gone) or contents at n != 1"),
+    ];
+    let named = looking.map(|(look, claim)| compiled(&LOOKS_AT_WORDS.replace("LOOK", look).replace("CLAIM", claim)));
+    let mut told = Vec::new();
+    for (name, mistake) in wrong_lists::OF_COPIES {
+        let random = (0..100).map(|number| compiled(&blocks::protocol(number * 7919)));
+        let notices = |protocol: &Arc<Protocol>| {
+            let wrong = wrong_lists::mistaken(protocol, mistake);
+            wrong.is_some_and(|wrong| matches!(agree(&wrong, &system(2, 1, Some(4))), Err(TestCaseError::Fail(_))))
+        };
+        told.push((name, random.chain(named.iter().cloned()).filter(notices).count()));
+    }
+    println!("noticed: {told:?}");
+    assert!(told.iter().all(|&(_, noticed)| noticed > 0), "{told:?}");
+}
+
+/// A copy is given up in place; what is looked at later is the word of memory that it was.
+const LOOKS_AT_WORDS: &str = "protocol looks
+lane main fifo buffered
+message Ping on main
+message Data on main with block
+op drop(b: block)
+op look(b: block)
+role cache of block {
+  otherwise impossible
+  state Away {
+    on read, write { send Ping to home; await Data { install; goto Have; resume } }
+    on drop, look { return }
+  }
+  state Have: write { on drop { goto Gone; return } on look { return } }
+  state Gone {
+    LOOK
+    on drop { return }
+    on read, write { send Ping to home; await Data { install; goto Have; resume } }
+  }
+}
+role home of block { state Here { on Ping { send Data to sender } on read, write { complete } on drop, look { return } } }
+CLAIM
+";
 
 /// The properties above would say nothing if most of these protocols were too large, or all the same.
 #[test]

@@ -56,7 +56,7 @@ proptest! {
         let text = rooms::protocol(seed);
         let protocol = compiled(&text);
         let system = System { nodes: 2, ops: Some(2), ..System::default() };
-        let config = Config { system, symmetry: false, max_states: Some(MOST), ..Config::default() };
+        let config = Config { system: system.unreduced(), symmetry: false, max_states: Some(MOST), ..Config::default() };
         let fast = explore(&protocol, &config).unwrap_or_else(|error| panic!("{error}"));
         let brute = explore(&protocol, &Config { search: Search::Brute, ..config }).unwrap_or_else(|error| panic!("{error}"));
         if fast.verdict != Verdict::Incomplete && brute.verdict != Verdict::Incomplete {

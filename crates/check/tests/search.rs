@@ -21,13 +21,13 @@ fn trap(report: &Report) -> bool {
 
 fn systems() -> Vec<Config<'static>> {
     let of = |nodes, objects| {
-        let system = System { nodes, objects, ops: Some(2), ..System::default() };
+        let system = System { nodes, objects, ops: Some(2), ..System::default() }.unreduced();
         Config { system, symmetry: false, ..Config::default() }
     };
     vec![of(2, 1), of(2, 2), of(3, 1)]
 }
 
-const LIMIT: Option<u64> = Some(150_000);
+const LIMIT: Option<u64> = Some(40_000);
 
 #[test]
 fn it_finds_what_the_brute_force_finds() {
@@ -37,10 +37,14 @@ fn it_finds_what_the_brute_force_finds() {
             let brute = explore(&protocol, &Config { search: Search::Brute, max_states: LIMIT, ..config.clone() });
             let fast = explore(&protocol, &Config { max_states: LIMIT, ..config.clone() });
             let (Ok(brute), Ok(fast)) = (brute, fast) else { continue };
-            if brute.verdict == Verdict::Incomplete {
-                assert!(fast.verdict == Verdict::Incomplete || trap(&fast), "{file} {config:?}");
-            } else {
+            if brute.verdict != Verdict::Incomplete {
                 assert_eq!(answer(&fast), answer(&brute), "{file} {config:?}");
+            } else if fast.verdict == Verdict::Violated && !trap(&fast) {
+                // The limit ends the fast search after a batch, and the brute force within it.
+                let brute = explore(&protocol, &Config { search: Search::Brute, ..config.clone() }).unwrap();
+                assert_eq!(answer(&Report { states: brute.states, ..fast }), answer(&brute), "{file} {config:?}");
+            } else {
+                assert!(fast.verdict == Verdict::Incomplete || trap(&fast), "{file} {config:?}");
             }
         }
     }
@@ -78,7 +82,7 @@ scenario big {
     let protocol = trivium_lang::compile("big.tri", source, &options).unwrap_or_else(|wrong| panic!("{wrong}"));
     let protocol = Arc::new(protocol);
     let system = System { scenario: Some("big".into()), ..System::default() };
-    let config = Config { symmetry: false, ..system.into() };
+    let config = Config { symmetry: false, ..system.unreduced().into() };
     let with = |search, jobs| explore(&protocol, &Config { search, jobs, ..config.clone() }).unwrap();
     let reference = with(Search::Brute, 1);
     assert_eq!(reference.verdict, Verdict::Holds);
@@ -209,11 +213,11 @@ fn starvation_is_found_whichever_way_one_looks() {
             assert_eq!(trap(&with), trap(&plain), "{} {nodes}\n{}", path.display(), text(&with));
             let brute = explore(&protocol, &Config { search: Search::Brute, ..config.clone() }).unwrap();
             if brute.verdict == Verdict::Incomplete {
-                // Only the fast search looks at what it has where a limit ends it.
-                assert!(trap(&plain), "{} {nodes}", path.display());
+                // It leaves nothing out, so that it meets the limit earlier.
                 continue;
             }
-            assert_eq!(answer(&brute), answer(&plain), "{} {nodes}", path.display());
+            let told = |report: &Report| (report.verdict, trap(report), report.property.clone());
+            assert_eq!(told(&brute), told(&plain), "{} {nodes}", path.display());
             found += u32::from(trap(&plain));
         }
     }

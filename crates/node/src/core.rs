@@ -7,6 +7,7 @@ use crate::protocols::Protocols;
 use crate::records::{Records, Slot};
 use crate::schedule::Schedule;
 use crate::space::Space;
+use crate::thread::Thread;
 use crate::usage::Usage;
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -43,6 +44,8 @@ pub struct NodeCore<C> {
     pub payloads: Payloads,
     /// What its engine still has to do besides what arrives.
     pub schedule: Schedule<C>,
+    /// The thread of its program.
+    pub thread: Thread,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub usage: Usage,
     /// What it has shared of its private memory.
@@ -65,6 +68,7 @@ impl<C> NodeCore<C> {
             has_started: false,
             payloads: Payloads::default(),
             schedule: Schedule::default(),
+            thread: Thread::default(),
             usage: Usage::default(),
             parts: Parts::default(),
             asked_home: Cell::new((Object { kind: NODE, id: 0 }, me)),

@@ -2,7 +2,7 @@
 
 use crate::asked::AskedStep;
 use crate::records::Slot;
-use trivium_engine::{Args, Object};
+use trivium_engine::{Args, Disposition, Event, Object, Thread};
 use trivium_protocol::{RoleId, StateId, TaskId};
 
 /// What the running handler has done so far, besides its messages.
@@ -12,12 +12,14 @@ pub struct Effects {
     pub protocol: usize,
     /// Records that it touched, with their states before.
     pub touched: Vec<Touched>,
-    /// Blocks whose waiting accesses try again, or have been performed and what they read.
-    pub resumed: Vec<(Object, Option<u64>)>,
+    /// Objects that it has resumed.
+    pub resumed: Vec<Object>,
+    /// What the thread's access has read, if it has completed it.
+    pub completed: Option<u64>,
     /// Blocks of which the contents or the tag changed.
     pub changed: Vec<Object>,
-    /// Results of calls.
-    pub answers: Vec<i64>,
+    /// Calls that return: to which thread, with what.
+    pub answers: Vec<(Thread, i64)>,
     /// Tasks for the software queue.
     pub tasks: Vec<(TaskId, Object, Args)>,
     /// Timers that run from its end, or are cancelled.
@@ -48,6 +50,7 @@ impl Effects {
         self.protocol = protocol;
         self.touched.clear();
         self.resumed.clear();
+        self.completed = None;
         self.changed.clear();
         self.answers.clear();
         self.tasks.clear();
@@ -63,21 +66,38 @@ impl Effects {
         }
     }
 
-    /// The access that waits for a block tries again. What has been completed does not happen again.
+    /// An object's threads are to try their accesses again.
     pub fn resume(&mut self, object: Object) {
-        if !self.resumed.iter().any(|(resumed, _)| *resumed == object) {
-            self.resumed.push((object, None));
+        if !self.resumed.contains(&object) {
+            self.resumed.push(object);
         }
     }
 
-    /// Whether the access that waits for a block has been performed by this handler.
-    pub fn is_completed(&self, object: Object) -> bool {
-        self.resumed.iter().any(|(resumed, read)| *resumed == object && read.is_some())
-    }
-
-    /// The access that waits for a block has been performed, and read this.
-    pub fn completed(&mut self, object: Object, read: u64) {
-        self.resumed.retain(|(resumed, _)| *resumed != object);
-        self.resumed.push((object, Some(read)));
+    /// The handler of an event has ended: what becomes of the thread whose event it is, and of the one whose call returns. Gives the value
+    /// of a call that has returned. What cannot be is the handler's trouble.
+    pub fn settle(
+        &mut self,
+        thread: &mut crate::thread::Thread,
+        event: Option<&Event>,
+        disposition: Disposition,
+    ) -> Option<i64> {
+        if event.is_some_and(Event::has_caller) {
+            match disposition {
+                Disposition::Held => thread.is_held(),
+                Disposition::Deferred => self.trouble_of(thread.is_deferred()),
+                Disposition::Handled | Disposition::Passed => {}
+            }
+        }
+        let mut returned = None;
+        for at in 0..self.answers.len() {
+            let (number, value) = self.answers[at];
+            let result = match number {
+                0 => thread.returns(self.protocol),
+                _ => Err(format!("a call returns to thread {number}, which there is not")),
+            };
+            self.trouble_of(result);
+            returned = Some(value);
+        }
+        returned
     }
 }

@@ -303,25 +303,25 @@ pub trait HandlerMemory: Sized {
         u64::from_le_bytes(word)
     }
 
-    /// The access of a thread, with which it waits if `waiting` says so, was performed elsewhere and gives this: it is done.
+    /// The access of a thread, which is this if it waits with one, was performed elsewhere and gives this value: it is done.
     fn complete_access(
         &mut self,
         object: Object,
         (thread, place): (Thread, Span),
         value: u64,
-        waiting: Option<(Pending, AccessKind)>,
+        (pending, kind): (Pending, AccessKind),
     ) {
-        let Some((pending, kind)) = waiting.filter(|_| thread == 0 && !self.effects().is_completed(object)) else {
+        if thread != 0 || !self.core_mut().thread.complete(object) {
             let id = object.id;
             let what = || format!("the access of thread {thread} to block {id} is completed, and it waits for none");
             self.effects_mut().trouble.get_or_insert_with(what);
             return;
-        };
+        }
         let me = self.core().me;
         let completed = AskedStep::completed(Request::of((me, thread), &pending, kind), value, place);
         let effects = self.effects_mut();
         effects.asked.push(completed);
-        effects.completed(object, value);
+        effects.completed = Some(value);
     }
 
     /// The place of a record that the running handler looks at.

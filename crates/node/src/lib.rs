@@ -1,5 +1,5 @@
 //! What every real node needs, whatever its time, machine and transport: records, the shared address space, payloads,
-//! bindings, the use of calls and what is checked before one, cached lines, and the scheduling of held, replayed and
+//! bindings, the state of its thread, the use of calls and what is checked before one, cached lines, and the scheduling of held, replayed and
 //! timer events. The simulator drives nodes with a model of time; a runtime would with a clock of its own.
 //!
 //! It must never know time (no cycle, no price; a moment that an error names is handed in), machines (no cache, no bus,
@@ -53,6 +53,7 @@ mod said;
 mod schedule;
 mod space;
 mod split_phase;
+mod thread;
 mod unchecked;
 mod usage;
 
@@ -75,4 +76,5 @@ pub use said::{NodeSaid, Said, Saying};
 pub use schedule::{Held, Instance, Schedule};
 pub use space::{Allocation, Claimed, Space, shared_u32};
 pub use split_phase::SplitPhaseCalls;
+pub use thread::{Awaited, EventNumber, Thread, ThreadState};
 pub use usage::Usage;

@@ -2,6 +2,7 @@
 //!
 //! `docs/semantics.md` says when each gets its turn; *when* that is in time, whoever drives the node decides.
 
+use crate::thread::EventNumber;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use trivium_engine::{Event, Object};
@@ -19,6 +20,8 @@ pub struct Held {
     pub role: RoleId,
     /// What the thread wants.
     pub event: Event,
+    /// Its number among the thread's events; of no meaning for others.
+    pub number: EventNumber,
 }
 
 /// What a node's engine still has to do. `C` is what is kept of why an instance tries again.

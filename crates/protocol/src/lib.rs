@@ -13,6 +13,7 @@ mod formula;
 mod names;
 mod nearest;
 mod operation;
+mod parameter;
 pub mod source;
 mod stored;
 pub mod walk;
@@ -23,6 +24,7 @@ pub use exclusion::{ExcludedBy, Exclusion};
 pub use formula::Formula;
 pub use nearest::nearest;
 pub use operation::Operation;
+pub use parameter::{Param, ValueFrom};
 pub use stored::{NoRmw, refuses_rmw};
 
 use crate::source::{SourceMap, Span};
@@ -220,21 +222,6 @@ pub struct Record {
     pub name: String,
     /// Its fields in order.
     pub fields: Vec<Named>,
-}
-
-/// A parameter with the value that is in force.
-#[derive(Clone, Debug)]
-pub struct Param {
-    /// The name as written.
-    pub name: String,
-    /// The value in force: the declared one, or one set from outside.
-    pub value: i64,
-    /// Least value allowed.
-    pub lo: i64,
-    /// Greatest value allowed.
-    pub hi: i64,
-    /// The value that `check` takes unless another is set: small, so that the search ends.
-    pub check: Option<i64>,
 }
 
 /// The system in which a protocol is to be checked, as far as the file says: `check nodes 3, objects 1`.
@@ -632,6 +619,8 @@ pub struct Role {
     pub events: Vec<EventKind>,
     /// `table[state][column]`.
     pub table: Vec<Vec<Response>>,
+    /// Messages that only `await`s of the role name, where a state does not name them and keeps them by `otherwise defer`.
+    pub kept_answers: Vec<(StateId, EventKind)>,
     /// Why events are impossible in states, where the text says so.
     pub exclusions: Vec<Exclusion>,
     /// Its handlers.

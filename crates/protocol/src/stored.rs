@@ -1,6 +1,6 @@
 //! Why a protocol cannot answer a read-modify-write that is raised as a store.
 
-use crate::walk::{expressions, inner, visit};
+use crate::walk::{any_step_of, each_look_of, inner};
 use crate::*;
 use std::collections::BTreeSet;
 
@@ -18,9 +18,7 @@ pub fn refuses_rmw(protocol: &Protocol) -> Option<NoRmw> {
     let answers = |role: &Role, event| role.column(event).is_some();
     let as_stores =
         |role: &&Role| answers(role, EventKind::Write) && !answers(role, EventKind::Rmw) && role.object == BLOCK;
-    let looks = |handler: &&Handler| {
-        handler.event != EventKind::Rmw && (handler.guard.iter().any(looks_at_value) || any_looks(&handler.steps))
-    };
+    let looks = |handler: &&Handler| handler.event != EventKind::Rmw && looks_at_value(handler);
     let mut all = protocol.roles.iter().filter(as_stores).flat_map(|role| &role.handlers);
     if let Some(handler) = all.find(looks) {
         return Some(NoRmw::LooksAtValue(handler.name.clone()));
@@ -64,19 +62,12 @@ fn completing(role: &Role) -> Option<String> {
     }
 }
 
-fn any_step(steps: &[Step], is: fn(&StepKind) -> bool) -> bool {
-    steps.iter().any(|step| {
-        let elsewhere = matches!(&step.kind, StepKind::Elsewhere(_, _, body) if any_step(body, is));
-        elsewhere || is(&step.kind) || inner(&step.kind).any(|body| any_step(body, is))
-    })
-}
-
 fn completes(steps: &[Step]) -> bool {
-    any_step(steps, |step| matches!(step, StepKind::Complete | StepKind::CompleteWith(..)))
+    any_step_of(steps, |step| matches!(step, StepKind::Complete | StepKind::CompleteWith(..)))
 }
 
 fn lets_go(steps: &[Step]) -> bool {
-    any_step(steps, |step| matches!(step, StepKind::Resume))
+    any_step_of(steps, |step| matches!(step, StepKind::Resume))
 }
 
 fn targets(steps: &[Step], found: &mut BTreeSet<usize>) {
@@ -88,15 +79,8 @@ fn targets(steps: &[Step], found: &mut BTreeSet<usize>) {
     }
 }
 
-fn any_looks(steps: &[Step]) -> bool {
-    steps.iter().any(|step| {
-        let elsewhere = matches!(&step.kind, StepKind::Elsewhere(_, _, body) if any_looks(body));
-        elsewhere || expressions(&step.kind).into_iter().any(looks_at_value) || inner(&step.kind).any(any_looks)
-    })
-}
-
-fn looks_at_value(expr: &Expr) -> bool {
+fn looks_at_value(handler: &Handler) -> bool {
     let mut found = false;
-    visit(expr, &mut |part| found |= matches!(part.kind, ExprKind::FaultValue));
+    each_look_of(handler, &mut |part| found |= matches!(part.kind, ExprKind::FaultValue));
     found
 }

@@ -1,6 +1,71 @@
-//! What stands in steps and in expressions, in the order of the text.
+//! What stands in a protocol, in the order of the text: the one walk over everything that a backend executes or looks at.
+//!
+//! An analysis that lists where something may be read asks [`each_look`] or [`any_expr`], so that none of them forgets a place: guards, arguments, bounds of
+//! loops, what records are at first, ghosts, and what is claimed.
 
 use crate::*;
+
+/// All code: the handlers of every role, ghosts among them, and what records are at first.
+pub fn code(protocol: &Protocol) -> impl Iterator<Item = &Handler> {
+    protocol.roles.iter().flat_map(Role::code)
+}
+
+/// All that is claimed or assumed of states: what may be looked at in any of them, or in any in which a call or an access begins.
+pub fn claims(protocol: &Protocol) -> impl Iterator<Item = &Expr> {
+    let invariants = protocol.invariants.iter().map(|invariant| &invariant.condition);
+    let conditions = protocol.conditions.iter().map(|condition| &condition.condition);
+    let leads = protocol.leads_to.iter().flat_map(|leads| [&leads.from.condition, &leads.to.condition]);
+    let waits = protocol.waits.iter().map(|wait| &wait.until.condition);
+    invariants.chain(conditions).chain(leads).chain(waits)
+}
+
+/// Calls `see` for each of these steps and those within them, called actions among them.
+pub fn each_step<'a>(steps: &'a [Step], see: &mut impl FnMut(&'a Step)) {
+    for step in steps {
+        see(step);
+        if let StepKind::Elsewhere(_, _, body) = &step.kind {
+            each_step(body, see);
+        }
+        for body in inner(&step.kind) {
+            each_step(body, see);
+        }
+    }
+}
+
+/// Calls `see` for every expression that decides what happens or whether something holds, and for all that stands in it.
+pub fn each_look<'a>(protocol: &'a Protocol, see: &mut impl FnMut(&'a Expr)) {
+    for handler in code(protocol) {
+        each_look_of(handler, see);
+    }
+    claims(protocol).for_each(|claim| visit(claim, see));
+}
+
+/// The same for one piece of code.
+pub fn each_look_of<'a>(handler: &'a Handler, see: &mut impl FnMut(&'a Expr)) {
+    handler.guard.iter().for_each(|guard| visit(guard, see));
+    each_step(&handler.steps, &mut |step| {
+        expressions(&step.kind).into_iter().for_each(|expr| visit(expr, see));
+    });
+}
+
+/// Whether any expression of a protocol, wherever it stands, is such a one.
+pub fn any_expr(protocol: &Protocol, is: impl Fn(&ExprKind) -> bool) -> bool {
+    let mut found = false;
+    each_look(protocol, &mut |expr| found |= is(&expr.kind));
+    found
+}
+
+/// Whether any step of a protocol's code is such a one.
+pub fn any_step(protocol: &Protocol, is: impl Fn(&StepKind) -> bool) -> bool {
+    code(protocol).any(|handler| any_step_of(&handler.steps, &is))
+}
+
+/// Whether any of these steps, or of those within them, is such a one.
+pub fn any_step_of(steps: &[Step], is: impl Fn(&StepKind) -> bool) -> bool {
+    let mut found = false;
+    each_step(steps, &mut |step| found |= is(&step.kind));
+    found
+}
 
 /// The steps that stand in a branch or a loop.
 pub fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
@@ -10,17 +75,6 @@ pub fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
         _ => (&[], &[]),
     };
     [first, second].into_iter()
-}
-
-/// Whether any step of a protocol's handlers is such a one.
-pub fn any_step(protocol: &Protocol, is: fn(&StepKind) -> bool) -> bool {
-    fn any(steps: &[Step], is: fn(&StepKind) -> bool) -> bool {
-        steps.iter().any(|step| {
-            let elsewhere = matches!(&step.kind, StepKind::Elsewhere(_, _, body) if any(body, is));
-            elsewhere || is(&step.kind) || inner(&step.kind).any(|body| any(body, is))
-        })
-    }
-    protocol.roles.iter().flat_map(|role| &role.handlers).any(|handler| any(&handler.steps, is))
 }
 
 /// Whether handlers perform accesses for threads that wait for them.

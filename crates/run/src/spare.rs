@@ -1,7 +1,7 @@
 //! Events for handlers, data of messages, and packets, that are no longer needed, to be filled again: what is allocated for each message is slow.
 
 use trivium_engine::{Args, Event, Node, Object};
-use trivium_node::Data;
+use trivium_node::{Data, EventNumber};
 use trivium_protocol::EventKind;
 
 /// So many are kept, of so many bytes, and places, at most.
@@ -19,6 +19,8 @@ pub(crate) struct Arrival {
     pub data: Option<Box<Data>>,
     /// Its number among those from one node to another, if the run is traced.
     pub number: u64,
+    /// Its number among the events of the node's thread, if it is one of them.
+    pub of_thread: EventNumber,
 }
 
 /// What is to be filled again.
@@ -60,14 +62,14 @@ impl Spare {
     pub(crate) fn arrival(&mut self, protocol: usize, kind: EventKind, object: Object, sender: Node) -> Box<Arrival> {
         match self.arrivals.pop() {
             Some(mut old) => {
-                (old.protocol, old.number) = (protocol, 0);
+                (old.protocol, old.number, old.of_thread) = (protocol, 0, EventNumber::default());
                 (old.event.kind, old.event.object, old.event.sender) = (kind, object, sender);
                 old.event.args.clear();
                 old
             }
             None => {
                 let event = Event { kind, object, sender, thread: 0, args: Args::NONE, payload: None };
-                Box::new(Arrival { protocol, event, data: None, number: 0 })
+                Box::new(Arrival { protocol, event, data: None, number: 0, of_thread: EventNumber::default() })
             }
         }
     }

@@ -1,10 +1,12 @@
 //! The command line, as `contract` fixes it.
 
 pub mod environment;
+mod parameters;
 mod values;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use environment::{Homes, Objects};
+pub use parameters::OtherValues;
 use std::path::PathBuf;
 use std::time::Duration;
 use trivium_check::Method;
@@ -442,6 +444,9 @@ pub struct Check {
     /// Do not run the scenarios of the file after the most general client
     #[arg(long)]
     pub no_scenarios: bool,
+    /// What parameters are
+    #[command(flatten)]
+    pub other_values: OtherValues,
     /// Do not use symmetry: count states that differ only in the names of nodes as different states
     #[arg(long)]
     pub no_symmetry: bool,

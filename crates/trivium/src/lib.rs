@@ -18,6 +18,7 @@ pub mod output;
 pub mod page;
 pub mod picture;
 pub mod ranks;
+pub mod settings;
 pub mod stop;
 pub mod trace;
 pub mod trace_events;

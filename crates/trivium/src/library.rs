@@ -4,7 +4,7 @@ use crate::Failure;
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 use std::sync::Arc;
-use trivium_protocol::Protocol;
+use trivium_protocol::{Param, Protocol, ValueFrom};
 use trivium_sim::Machine;
 
 static PROTOCOLS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../protocols");
@@ -84,13 +84,48 @@ pub fn protocol(name: &str, params: &[(String, i64)]) -> Result<Arc<Protocol>, F
 /// # Errors
 /// As [`protocols`].
 pub fn protocol_to_check(name: &str, settings: &Settings) -> Result<Arc<Protocol>, Failure> {
+    let mut sizes = protocol(name, &[])?.sizes_to_check();
+    sizes.retain(|(name, _)| !settings.protocol.iter().any(|(key, _)| key == name));
     let mut settings = settings.clone();
-    for (name, value) in protocol(name, &[])?.sizes_to_check() {
-        if !settings.protocol.iter().any(|(key, _)| *key == name) {
-            settings.protocol.push((name, value));
+    settings.protocol.extend_from_slice(&sizes);
+    let mut protocol = Arc::unwrap_or_clone(protocols(&[name.to_string()], &settings)?.remove(0));
+    for param in &mut protocol.params {
+        if sizes.iter().any(|(name, _)| *name == param.name) {
+            param.from = ValueFrom::Check;
         }
     }
-    Ok(protocols(&[name.to_string()], &settings)?.remove(0))
+    Ok(Arc::new(protocol))
+}
+
+/// The same files with another value of one parameter.
+///
+/// # Errors
+/// What is wrong with this value, in a line.
+pub fn with_value(protocol: &Protocol, name: &str, value: i64) -> Result<Protocol, String> {
+    let value_of = |param: &Param| if param.name == name { value } else { param.value };
+    let params: Vec<(String, i64)> =
+        protocol.params.iter().map(|param| (param.name.clone(), value_of(param))).collect();
+    let files: Vec<(&str, &str)> = protocol.sources.files().collect();
+    let mut other = from_texts(&files, params).map_err(|wrong| {
+        wrong.list.first().map_or_else(|| "it cannot be compiled".to_string(), |first| first.message.clone())
+    })?;
+    for (param, before) in other.params.iter_mut().zip(&protocol.params) {
+        param.from = if param.name == name { ValueFrom::Tried } else { before.from };
+    }
+    Ok(other)
+}
+
+/// A protocol of files that have been read already, the first one first.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn from_texts(files: &[(&str, &str)], params: Vec<(String, i64)>) -> Result<Protocol, trivium_lang::Diagnostics> {
+    let found = |name: &str| files.iter().find(|(known, _)| *known == name);
+    let load = |name: &str| {
+        found(name).map(|(_, text)| text.to_string()).ok_or_else(|| trivium_lang::NO_SUCH_FILE.to_string())
+    };
+    let (name, text) = files.first().copied().unwrap_or_default();
+    trivium_lang::compile(name, text, &trivium_lang::Options { params, load: Some(&load) })
 }
 
 const PROTOCOL_HELP: &str = "give a name that `trivium protocols` lists, or the path of a .tri file";

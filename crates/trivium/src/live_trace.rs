@@ -21,17 +21,17 @@ const HANDLERS: u32 = 1;
 /// A message by its sender, its receiver and its number among those of the two.
 type MessageOf = (u16, u16, u64);
 
-/// Writes what nodes did in a window of time, in nanoseconds. Gives also how many arrows are left out, since they would go back in time.
+/// Writes what nodes did in a window of time, in nanoseconds, and with which settings they ran. Gives also how many arrows are left out, since they would go back in time.
 ///
 /// # Errors
 /// The file cannot be written.
 pub fn write(
     path: &Path,
     protocols: &[Arc<Protocol>],
-    (nodes, window): (u32, &Range<u64>),
+    (nodes, settings, window): (u32, &Value, &Range<u64>),
     traces: &[NodeTrace],
 ) -> Result<(TraceSize, u64), Failure> {
-    let events = TraceEvents::open(path, nodes, &TRACKS)?;
+    let events = TraceEvents::open(path, (nodes, settings), &TRACKS)?;
     let mut writer = Writer { protocols, events, sent: sent_by(traces), arrows: 0, left_out: 0 };
     for trace in traces {
         writer.computes(trace, window);

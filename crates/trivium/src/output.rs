@@ -2,6 +2,7 @@
 
 use crate::Failure;
 pub use crate::out_file::write_file;
+use crate::settings::ResultSettings;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub struct Head {
     pub seed: u64,
     /// Host time in seconds: the only key that differs between two runs.
     pub host_seconds: f64,
+    /// What it was made with, besides nodes and seed.
+    pub settings: ResultSettings,
 }
 
 impl Head {
@@ -48,6 +51,7 @@ impl Head {
         map.insert("nodes".into(), json!(self.nodes));
         map.insert("seed".into(), json!(self.seed));
         map.insert("host_seconds".into(), json!(self.host_seconds));
+        map.insert("settings".into(), self.settings.value(self.nodes, self.seed));
         if let Value::Object(body) = body {
             map.extend(body);
         }

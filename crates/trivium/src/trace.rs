@@ -40,13 +40,18 @@ fn track(on_processor: bool) -> u32 {
 }
 
 impl<'a> TraceFile<'a> {
-    /// A trace of so many nodes that will be at `path`, of what happens from cycle `from` on, by a program of which this
+    /// A trace of so many nodes, with the settings of its run, that will be at `path`, of what happens from cycle `from` on, by a program of which this
     /// says where it stands.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn new(path: &Path, nodes: u32, from: u64, map: Option<DebugInfo<'a>>) -> Result<TraceFile<'a>, Failure> {
-        let events = RefCell::new(TraceEvents::open(path, nodes, &TRACKS)?);
+    pub fn new(
+        path: &Path,
+        run: (u32, &Value),
+        from: u64,
+        map: Option<DebugInfo<'a>>,
+    ) -> Result<TraceFile<'a>, Failure> {
+        let events = RefCell::new(TraceEvents::open(path, run, &TRACKS)?);
         Ok(TraceFile { from, events, map, places: RefCell::default() })
     }
 

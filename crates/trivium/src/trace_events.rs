@@ -41,14 +41,15 @@ pub struct TraceSize {
 }
 
 impl TraceEvents {
-    /// A file that will be at `path`, about so many nodes with these tracks each.
+    /// A file that will be at `path`, about so many nodes with these tracks each; it says with which settings they ran.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn open(path: &Path, nodes: u32, tracks: &[&str]) -> Result<TraceEvents, Failure> {
+    pub fn open(path: &Path, (nodes, settings): (u32, &Value), tracks: &[&str]) -> Result<TraceEvents, Failure> {
         let file = BufWriter::new(OutFile::open(path)?);
         let mut events = TraceEvents { file, events: 0, notes: 0, bytes: 0, failed: None };
-        events.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+        let other = json!({ "settings": settings });
+        events.put(&format!("{{\"displayTimeUnit\":\"ns\",\"otherData\":{other},\"traceEvents\":["));
         for node in (0..).take(nodes as usize) {
             events.tell("process_name", node, 0, json!({ "name": format!("node {node}") }));
             events.tell("process_sort_index", node, 0, json!({ "sort_index": node }));

@@ -293,7 +293,7 @@ fn within_a_crate_one_name_means_one_thing() {
 }
 
 /// Names of types that a crate shares with a type of another that its readers meet, and why this does not mislead.
-const ALIKE_ACROSS: [(&str, &str); 21] = [
+const ALIKE_ACROSS: [(&str, &str); 22] = [
     ("Ended", "how a run has ended: a simulated one, and a real one"),
     ("Engine", "what runs handlers: the code that does, and in `sim` the part of a machine whose time it takes"),
     ("Event", "an event: as the engine takes it, and by the names under which a chart keeps it"),
@@ -311,6 +311,7 @@ const ALIKE_ACROSS: [(&str, &str); 21] = [
     ("Slot", "where something is kept: a handler's local, and a record"),
     ("Stage", "how far asking all nodes has come; for users of `guest` where a thread has its nodes"),
     ("System", "the system that is explored: as asked for, and as `check` takes it"),
+    ("Thread", "a thread: by its number, and in `node` with its state"),
     ("Transport", "how packets travel: as asked for, and what `run` expects of it"),
     ("Type", "a type: of a protocol, and of a model in SPIN's language"),
     ("Value", "a value: of a record's variable, and of an expression in SPIN's language"),

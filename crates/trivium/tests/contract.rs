@@ -27,6 +27,7 @@ fn has(result: &Value, command: &str, wanted: &[&str]) {
     assert_eq!(result["schema"], 1);
     assert_eq!(result["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(result["command"], command);
+    assert_eq!(keys[HEAD.len()], "settings", "{command}");
     in_order(&keys[HEAD.len()..], wanted);
 }
 
@@ -87,7 +88,8 @@ fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<S
         Value::Object(object) => {
             for (key, value) in object {
                 let key = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-                if !["messages", "hashes", "exit_codes", "blame"].contains(&key.rsplit('.').next().unwrap_or_default())
+                if !["messages", "hashes", "exit_codes", "blame", "parameters", "set"]
+                    .contains(&key.rsplit('.').next().unwrap_or_default())
                 {
                     all_keys(value, &key, found);
                 }

@@ -311,12 +311,12 @@ fn a_full_disk_ends_a_search_on_it() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_beside_a_violation_is_told() {
-    let args = ["check", "broken/stache-lost-upgrade", "--format", "json"];
-    let Some(whole) = on_a_disk_of(4096, &args) else { return };
+    let args = ["check", "broken/eager-stale-upgrade", "--format", "json"];
+    let Some(whole) = on_a_disk_of(8192, &args) else { return };
     let whole = whole.json(1);
     assert_eq!(whole["uncounted"], serde_json::Value::Null);
     let mut uncounted = 0;
-    for kib in (880..=1000).step_by(8) {
+    for kib in (1760..=2000).step_by(16) {
         let Some(run) = on_a_disk_of(kib, &args).filter(|run| run.code == Some(1)) else { continue };
         let run = run.json(1);
         assert_eq!(run["counterexample"], whole["counterexample"]);

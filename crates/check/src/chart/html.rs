@@ -16,6 +16,8 @@ pub fn html(story: &Story) -> String {
     let parts = [
         ("{{title}}", escaped(&title(story))),
         ("{{chart}}", svg(story)),
+        ("{{parameters}}", parameters(story)),
+        ("{{settings}}", settings(story)),
         ("{{story}}", data),
         ("{{script}}", SCRIPT.into()),
     ];
@@ -31,4 +33,23 @@ pub fn html(story: &Story) -> String {
     }
     page.push_str(rest);
     page
+}
+
+/// The protocol's parameters, if it has any.
+fn parameters(story: &Story) -> String {
+    list("Parameters", "parameters", story.parameters.iter().map(ToString::to_string))
+}
+
+/// What the search was made with, if that is known.
+fn settings(story: &Story) -> String {
+    list("Settings", "settings", story.settings.iter().map(|(name, value)| format!("{name} = {value}")))
+}
+
+/// Lines under a heading; nothing if there are none.
+fn list(heading: &str, id: &str, lines: impl Iterator<Item = String>) -> String {
+    let rows: String = lines.map(|line| format!("<li>{}</li>\n", escaped(&line))).collect();
+    match rows.is_empty() {
+        true => rows,
+        false => format!("<h2>{heading}</h2>\n<ul id=\"{id}\">\n{rows}</ul>\n"),
+    }
 }

@@ -4,6 +4,7 @@ use super::growth::Growth;
 use super::source::{Source, SourceText};
 use crate::report::RecordChange;
 use crate::report::deadlock::Waiting;
+use crate::report::parameters::ParameterValue;
 use serde::{Deserialize, Serialize};
 use trivium_engine::Node;
 
@@ -32,6 +33,12 @@ pub struct Story {
     pub waiting: Vec<Waiting>,
     /// What grew beyond its bound, if something did.
     pub growth: Option<Growth>,
+    /// The protocol's parameters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<ParameterValue>,
+    /// What the search was made with, as names with values: for the page. Whoever knows it fills it in.
+    #[serde(skip)]
+    pub settings: Vec<(String, String)>,
     /// The protocol's files.
     pub sources: Vec<SourceText>,
 }
@@ -160,6 +167,12 @@ impl Story {
         if let Some(last) = self.moments.last_mut() {
             last.decisive = true;
         }
+    }
+
+    /// The values of the protocol's parameters, if it has any.
+    pub(super) fn with(&self) -> Option<String> {
+        let values: Vec<String> = self.parameters.iter().map(ParameterValue::setting).collect();
+        (!values.is_empty()).then(|| format!("with {}", values.join(", ")))
     }
 
     /// The column of a node.

@@ -82,11 +82,16 @@ pub fn svg(story: &Story) -> String {
 
 /// What the picture is headed by.
 pub(super) fn title(story: &Story) -> String {
-    match story.property.as_deref() {
+    let subject = &story.protocol;
+    let title = match story.property.as_deref() {
         // These are what happens; the others are what is promised.
-        Some(event @ (FAULT | DEADLOCK | LIVELOCK | STARVATION)) => format!("{}: {event}", story.protocol),
-        Some(property) => format!("{} violates {property}", story.protocol),
-        None => story.protocol.clone(),
+        Some(event @ (FAULT | DEADLOCK | LIVELOCK | STARVATION)) => format!("{subject}: {event}"),
+        Some(property) => format!("{subject} violates {property}"),
+        None => subject.clone(),
+    };
+    match story.parameters.iter().find(|parameter| parameter.is_tried()) {
+        Some(tried) => format!("{title}, with {}", tried.setting()),
+        None => title,
     }
 }
 
@@ -453,6 +458,9 @@ fn footer(story: &Story, letters: usize) -> Vec<(&'static str, String)> {
             "plain-text",
             &format!("{}, declared {}: {}, and then {}", growth.what, growth.bound, values.join(", "), growth.beyond),
         );
+    }
+    if let Some(with) = story.with() {
+        add("faint", &with);
     }
     let gives_access = |frame: &Frame| frame.nodes.iter().flat_map(|v| &v.roles).any(|role| !role.access.is_empty());
     if story.frames.iter().any(gives_access) {

@@ -6,16 +6,17 @@ use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::config::{ConfigError, System};
 use crate::report::deadlock::{explain, stuck};
+use crate::report::parameters::ParameterValue;
 use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject, told_of_room};
 use crate::report::{RecordChange, Report};
 use crate::step::Stepper;
 use crate::step::ghost;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
-use crate::system::model::Model;
+use crate::system::model::{Model, word_text};
 use crate::system::promise::DEADLOCK;
 use crate::system::promise::{Violation, check_state};
-use crate::system::world::{Flight, Phase, World};
+use crate::system::world::{Flight, ThreadState, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -219,7 +220,7 @@ impl<'m> Telling<'m> {
                 (Intent::Rmw { .. }, Some(seen)) => format!("exchanges {seen} for {}", p.left),
                 (Intent::Write { .. }, Some(value)) => format!("writes {value}"),
                 (Intent::WriteBeside { .. }, _) => "writes another word of the block".to_string(),
-                (_, Some(seen)) => format!("reads {seen}"),
+                (_, Some(seen)) => format!("reads {}", word_text(self.model, seen)),
                 (_, None) => "reads".to_string(),
             };
             self.by_thread(p.thread, what)
@@ -232,7 +233,7 @@ impl<'m> Telling<'m> {
         let for_program = self.stepper.for_program().iter().map(|a| {
             let does = match (a.loaded, a.stored) {
                 (Some(loaded), Some(stored)) => format!("makes {stored} of {loaded}"),
-                (Some(loaded), None) => format!("reads {loaded}"),
+                (Some(loaded), None) => format!("reads {}", word_text(self.model, loaded)),
                 (None, stored) => format!("writes {}", stored.unwrap_or(0)),
             };
             if a.asked { format!("{does} for node {}", a.node) } else { does }
@@ -347,6 +348,8 @@ impl<'m> Telling<'m> {
             reason,
             waiting,
             growth,
+            parameters: ParameterValue::all(model.protocol()),
+            settings: Vec::new(),
             sources: source::texts(model.protocol()),
             nodes,
         }
@@ -401,12 +404,13 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
 }
 
 fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
-    let block = |block: u32| format!("block {block} = {}", world.number(model.layout.block(node, block)));
+    let block =
+        |block: u32| format!("block {block} = {}", word_text(model, world.number(model.layout.block(node, block))));
     let line = |block: u32| {
         let line = world.line(&model.layout, node, block);
         let (_, word) = model.layout.line(node, block).filter(|_| line.line != Line::Absent)?;
         let holds = line.line.access() != Access::None || line.written_back;
-        let contents = if holds { format!(" {}", world.number(word)) } else { String::new() };
+        let contents = if holds { format!(" {}", word_text(model, world.number(word))) } else { String::new() };
         Some(format!("cache of block {block} = {}{contents}", line.line))
     };
     let blocks = 0..model.objects[BLOCK.index()];
@@ -423,7 +427,7 @@ fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
 
 fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
     let (phase, number) = world.thread(&model.layout, thread);
-    if phase == Phase::Idle {
+    if phase == ThreadState::Free {
         return None;
     }
     let intent = &model.client.intents[number];
@@ -440,10 +444,10 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),
     };
     let how = match phase {
-        Phase::Held => "keeps",
-        Phase::Deferred => "is deferred with",
-        Phase::Going => "goes on with",
-        Phase::Idle | Phase::Waiting => "waits for",
+        ThreadState::Held => "keeps",
+        ThreadState::Deferred => "is deferred with",
+        ThreadState::LetGo => "goes on with",
+        ThreadState::Free | ThreadState::Waiting => "waits for",
     };
     Some(format!("thread {} {how} {what}{about}", model.client.threads[thread].number))
 }

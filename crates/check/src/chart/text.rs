@@ -260,6 +260,9 @@ impl Chart<'_> {
             let text = format!("at {}:{}: {}", source.file, source.first, source.text);
             self.paragraph("  ", "    ", &text, width);
         }
+        if let Some(with) = self.story.with() {
+            self.paragraph("  ", "    ", &with, width);
+        }
         if let Some(growth) = &self.story.growth {
             self.growth(growth, width);
         }

@@ -163,6 +163,12 @@ impl Default for System {
 }
 
 impl System {
+    /// The same system with nothing left out of its states: no list of what an analysis found dead is used, no store is left open. What brute
+    /// force explores.
+    pub fn unreduced(&self) -> System {
+        System { clearing: false, late_values: false, dead_copies: false, ..self.clone() }
+    }
+
     /// The system in which a protocol is checked if nobody says otherwise: with the sizes that its file declares, and
     /// the usual ones where it declares none.
     pub fn declared(protocol: &Protocol) -> System {

@@ -1,10 +1,10 @@
 //! What a verdict does not rest on: calls that no thread can make, promises that nothing put to the test.
 
 use crate::coverage::Reached;
-use crate::system::alike::each_step;
+use crate::system::client::Intent;
 use crate::system::model::Model;
 use std::collections::BTreeMap;
-use trivium_protocol::walk::visit;
+use trivium_protocol::walk::{any_expr, each_step, visit};
 use trivium_protocol::{
     Assume, EventKind, ExprKind, Invariant, MessageId, NODE, OpId, Promise, Protocol, RoleId, StateId, StepKind,
 };
@@ -33,6 +33,7 @@ pub(crate) fn vacuous(model: &Model, reached: &Reached) -> Vec<String> {
     }));
     all.extend(looker.assertions());
     all.extend(looker.awaits());
+    all.extend(looker.words());
     all
 }
 
@@ -49,6 +50,15 @@ impl Looker<'_> {
 
     fn is_called(&self, op: OpId) -> bool {
         self.reached.happened(EventKind::Op(op))
+    }
+
+    /// What handlers read of words whose stores by threads have no value.
+    fn words(&self) -> Option<String> {
+        let reads = any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
+        let stores = self.model.client.intents.iter().any(|intent| matches!(intent, Intent::WriteBeside { .. }));
+        let what = "what `memory[..]` reads is not put to the test where it is another word of a block than the first: \
+                    threads store there, and their stores leave no value";
+        (reads && stores).then(|| what.to_string())
     }
 
     /// Calls that were never made.

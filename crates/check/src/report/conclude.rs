@@ -5,6 +5,7 @@ use crate::coverage::vacuity::NOTHING_HAPPENS;
 use crate::report::deadlock::explain;
 use crate::report::flood::flood;
 use crate::report::forever::Forever;
+use crate::report::parameters::ParameterValue;
 use crate::report::rounded;
 use crate::report::trace::{Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::report::{Omission, Report, Saved, Verdict};
@@ -79,6 +80,8 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         assumptions: protocol.assumption_names(),
+        parameters: ParameterValue::all(protocol),
+        tried: Vec::new(),
         coverage: seen.coverage,
         clauses: seen.clauses,
         branches: seen.branches,

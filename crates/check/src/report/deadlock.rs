@@ -6,7 +6,7 @@ use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::progress::{must_happen, somebody_waits};
 use crate::system::promise::{Violation, holder, missing};
-use crate::system::world::{Flight, Phase, Queued, World};
+use crate::system::world::{Flight, Queued, ThreadState, World};
 use serde::{Deserialize, Serialize};
 use trivium_engine::{Event, Node, Object};
 use trivium_protocol::{EventKind, LaneId, NODE, Response, RoleId};
@@ -142,7 +142,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
 
 fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting> {
     let (phase, number) = world.thread(&model.layout, thread);
-    if phase == Phase::Idle {
+    if phase == ThreadState::Free {
         return None;
     }
     let place = model.client.threads[thread];
@@ -171,7 +171,7 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
     let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
     let state = role.and_then(|role| Some((role, model.record(world, place.node, role, object)?)));
     // What it keeps it raises again, unless its role keeps it waiting.
-    let kept = role.filter(|_| phase == Phase::Held).and_then(|role| {
+    let kept = role.filter(|_| phase == ThreadState::Held).and_then(|role| {
         let record = model.record(world, place.node, role, object)?;
         let held = *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold;
         if held { None } else { obstacle(model, world, place.node, role, object, kind) }

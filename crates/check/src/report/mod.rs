@@ -5,10 +5,12 @@ pub(crate) mod deadlock;
 pub(crate) mod flood;
 pub(crate) mod forever;
 pub(crate) mod late;
+pub(crate) mod parameters;
 pub(crate) mod trace;
 
 use crate::coverage::{Counted, Coverage};
 use crate::report::deadlock::Waiting;
+use crate::report::parameters::{ParameterValue, TriedValue, tried_lines};
 use crate::report::trace::Trace;
 use serde::Serialize;
 use std::fmt::Write;
@@ -146,6 +148,10 @@ pub struct Report {
     pub promises: Vec<String>,
     /// Under which use.
     pub assumptions: Vec<String>,
+    /// With which values of the protocol's parameters.
+    pub parameters: Vec<ParameterValue>,
+    /// Other values of parameters that were explored besides, each after the first search: whoever does that adds them.
+    pub tried: Vec<TriedValue>,
     /// Which (state, event) pairs happened.
     pub coverage: Coverage,
     /// Which clauses ran: the handlers of each pair, told apart by their guards.
@@ -254,10 +260,12 @@ fn field_name(property: &str) -> Option<&'static str> {
 
 fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     match (&report.property, &report.reason) {
-        (Some(property), _) => match field_name(property) {
-            Some(field) => writeln!(out, "{}: {property} ({field})", report.verdict)?,
-            None => writeln!(out, "{}: {property}", report.verdict)?,
-        },
+        (Some(property), _) => {
+            let field = field_name(property).map_or(String::new(), |field| format!(" ({field})"));
+            let tried = report.parameters.iter().find(|parameter| parameter.is_tried());
+            let with = tried.map_or(String::new(), |parameter| format!(", with {}", parameter.setting()));
+            writeln!(out, "{}: {property}{field}{with}", report.verdict)?;
+        }
         (None, Some(reason)) => writeln!(out, "{}: {reason}", report.verdict)?,
         (None, None) => {
             writeln!(out, "{}: {}; {}; complete", report.verdict, report.checked.join(", "), scope(report))?
@@ -272,6 +280,12 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     if !report.assumptions.is_empty() {
         writeln!(out, "assumes       {}", report.assumptions.join(", "))?;
     }
+    for parameter in &report.parameters {
+        writeln!(out, "parameter     {parameter}")?;
+    }
+    for line in tried_lines(&report.tried) {
+        writeln!(out, "tried         {line}")?;
+    }
     for sentence in &report.vacuous {
         writeln!(out, "vacuous       {sentence}")?;
     }
@@ -284,8 +298,14 @@ fn scope(report: &Report) -> String {
     let clearing = (!report.clearing).then_some("no clearing");
     let late_values = (!report.late_values).then_some("no late values");
     let dead_copies = (!report.dead_copies).then_some("no dead copies");
-    [Some(report.system.as_str()), Some(symmetry), clearing, late_values, dead_copies, report.method]
+    // What sim and run take otherwise stands in the verdict itself.
+    let others: Vec<String> =
+        report.parameters.iter().filter(|p| p.value != p.default).map(ParameterValue::setting).collect();
+    let others = (!others.is_empty()).then(|| others.join(", "));
+    let reductions = [Some(symmetry), clearing, late_values, dead_copies, report.method];
+    [Some(report.system.as_str()), others.as_deref()]
         .into_iter()
+        .chain(reductions)
         .flatten()
         .collect::<Vec<_>>()
         .join("; ")

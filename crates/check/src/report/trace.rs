@@ -11,7 +11,7 @@ use crate::step::{AGENT, Stepper};
 use crate::system::action::{Action, Delivery, event_kind};
 use crate::system::begin::check_first;
 use crate::system::client::Intent;
-use crate::system::model::Model;
+use crate::system::model::{Model, word_text};
 use crate::system::payload::Data;
 use crate::system::progress::everybody;
 use crate::system::promise::{DEADLOCK, LEADS_TO, LIVELOCK, STARVATION, Violation, check_state};
@@ -414,7 +414,9 @@ fn performs(stepper: &Stepper) -> Vec<String> {
             }
             (Intent::Write { block, .. }, Some(value)) => format!("node {node} writes {value} to block {block}"),
             (Intent::WriteBeside { block }, _) => format!("node {node} writes another word of block {block}"),
-            (intent, Some(seen)) => format!("node {node} reads {seen} from {}", model.object_name(intent.object())),
+            (intent, Some(seen)) => {
+                format!("node {node} reads {} from {}", word_text(model, seen), model.object_name(intent.object()))
+            }
             (intent, None) => format!("node {node} reads {}", model.object_name(intent.object())),
         }
     };
@@ -428,7 +430,7 @@ fn performs(stepper: &Stepper) -> Vec<String> {
         let (node, block) = (access.node, model.object_name(access.block));
         match (access.loaded, access.stored) {
             (Some(loaded), Some(stored)) => format!("node {node} makes {stored} of {loaded} in {block}"),
-            (Some(loaded), None) => format!("node {node} reads {loaded} from {block}"),
+            (Some(loaded), None) => format!("node {node} reads {} from {block}", word_text(model, loaded)),
             (None, stored) => format!("node {node} writes {} to {block}", stored.unwrap_or(0)),
         }
     });

@@ -4,7 +4,7 @@ use super::{End, FastSearch, pack};
 use crate::config::{Config, ConfigError, System};
 use crate::search::store::state_number;
 use crate::system::model::Model;
-use crate::system::world::{Phase, World};
+use crate::system::world::{ThreadState, World};
 use std::sync::Arc;
 use trivium_protocol::Protocol;
 
@@ -65,7 +65,7 @@ impl Model {
     fn forget(&self, world: &mut World) {
         for thread in 0..self.client.threads.len() {
             let (phase, intent) = world.thread(&self.layout, thread);
-            if phase != Phase::Idle
+            if phase != ThreadState::Free
                 && let Some(store) = self.client.open_store(intent)
             {
                 world.set_thread(&self.layout, thread, phase, store.open);

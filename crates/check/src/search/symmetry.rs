@@ -11,7 +11,7 @@ use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
 use crate::system::progress::{Demand, Wishes, image};
-use crate::system::world::{Flight, Phase, World};
+use crate::system::world::{Flight, ThreadState, World};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
@@ -397,14 +397,14 @@ fn rename_threads(model: &Model, world: &World, image: &mut World, to: &[Node]) 
         }
         rename_seen(model, world, image, thread, other);
         let (phase, number) = world.thread(layout, thread);
-        if phase != Phase::Idle
+        if phase != ThreadState::Free
             && let Some(value) = observed_by(model, &model.client.intents[number], to)
         {
             let wanted = Intent::Write { block: model.client.intents[number].object().id, value };
             let intent = model.client.intents.iter().position(|intent| *intent == wanted);
             image.set_thread(layout, other, phase, intent.unwrap_or(number));
         }
-        if phase != Phase::Idle
+        if phase != ThreadState::Free
             && let Intent::Call { op, object, args } = &model.client.intents[number]
             && model.engine.args_name_nodes(EventKind::Op(*op))
         {

@@ -6,7 +6,7 @@ use crate::system::action::{Action, event_kind};
 use crate::system::client::{Intent, Offer};
 use crate::system::model::Model;
 use crate::system::promise::may_start;
-use crate::system::world::{Phase, World};
+use crate::system::world::{ThreadState, World};
 use std::borrow::Cow;
 use std::ops::Range;
 use trivium_engine::{Node, Object};
@@ -198,7 +198,7 @@ impl Stepper<'_> {
         if !client.shares_nodes() {
             return;
         }
-        let goes = |&thread: &usize| world.thread(&self.model.layout, thread).0 == Phase::Going;
+        let goes = |&thread: &usize| world.thread(&self.model.layout, thread).0 == ThreadState::LetGo;
         out.extend((0..client.threads.len()).filter(goes).map(|thread| Action::Retry { thread }));
     }
 
@@ -291,13 +291,13 @@ impl Stepper<'_> {
         let model = self.model;
         let (phase, intent) = world.thread(&model.layout, thread);
         match phase {
-            Phase::Waiting | Phase::Deferred | Phase::Going => {}
-            Phase::Held => {
+            ThreadState::Waiting | ThreadState::Deferred | ThreadState::LetGo => {}
+            ThreadState::Held => {
                 if self.chance(world, thread, intent, false).possible {
                     out.push(Action::Retry { thread });
                 }
             }
-            Phase::Idle => match &model.client.script {
+            ThreadState::Free => match &model.client.script {
                 Some(script) => {
                     let next = world.count(&model.layout, thread) as usize;
                     if let Some(&(intent, _)) = script.actions[thread].get(next) {
@@ -457,7 +457,7 @@ impl Stepper<'_> {
         let model = self.model;
         let written = (0..model.objects[BLOCK.index()])
             .any(|block| model.layout.writer(block).is_some_and(|at| world.number(at) != 0));
-        let idle = |thread| world.thread(&model.layout, thread).0 == Phase::Idle;
+        let idle = |thread| world.thread(&model.layout, thread).0 == ThreadState::Free;
         if written && (0..model.client.threads.len()).all(idle) {
             out.push(Action::Phase);
         }

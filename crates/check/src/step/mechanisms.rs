@@ -11,7 +11,7 @@ use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::promise::FAULT;
 use crate::system::promise::{Violation, once, perform_access, word_of};
-use crate::system::world::{Flight, Phase, Queued, World, Written};
+use crate::system::world::{Flight, Queued, ThreadState, World, Written};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{
     Args, CacheLine, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
@@ -148,7 +148,7 @@ impl Here<'_> {
         self.world.set_line(&self.model.layout, self.me, block.id, line);
     }
 
-    pub fn intent(&self, thread: u16) -> (Phase, usize) {
+    pub fn intent(&self, thread: u16) -> (ThreadState, usize) {
         self.world.thread(&self.model.layout, thread as usize)
     }
 }
@@ -294,7 +294,7 @@ impl Mechanisms for Here<'_> {
             let thread = self.model.client.threads_of[self.me as usize][at];
             let (phase, number) = self.intent(thread);
             let intent = &self.model.client.intents[number];
-            if phase != Phase::Waiting || !intent.is_access() || intent.object() != object {
+            if phase != ThreadState::Waiting || !intent.is_access() || intent.object() != object {
                 continue;
             }
             let number = self.effects.choices.choose(self.model, self.world, thread as usize, number);
@@ -311,7 +311,7 @@ impl Mechanisms for Here<'_> {
                         left: word_of(self.model, self.world, self.me, intent),
                         elsewhere: false,
                     });
-                    self.world.set_thread(&self.model.layout, thread as usize, Phase::Idle, 0);
+                    self.world.set_thread(&self.model.layout, thread as usize, ThreadState::Free, 0);
                 }
                 Err(violation) => {
                     self.effects.trouble.get_or_insert(violation);
@@ -343,7 +343,7 @@ impl Mechanisms for Here<'_> {
             ..Pending::default()
         };
         let thread = self.model.client.threads_of[self.me as usize].get(usize::from(thread)).copied();
-        let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != Phase::Idle);
+        let intent = thread.map(|thread| self.intent(thread)).filter(|(phase, _)| *phase != ThreadState::Free);
         match intent.map(|(_, number)| &self.model.client.intents[number]) {
             Some(Intent::Read { block }) => access(*block, 0, 0),
             Some(Intent::Write { block, value }) => access(*block, 0, *value),

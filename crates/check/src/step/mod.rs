@@ -14,13 +14,13 @@ use crate::step::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::step::remember::{Memory, Name};
 use crate::step::usage::may_use;
 use crate::system::action::{Action, event_kind};
-use crate::system::client::Intent;
+use crate::system::client::{Intent, ThreadPlace};
 use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::progress::note_demands;
 use crate::system::promise::FAULT;
 use crate::system::promise::{Violation, new_phase, note_contention, once, perform_access, returned, started, word_of};
-use crate::system::world::{Flight, Phase, World};
+use crate::system::world::{Flight, ThreadState, World};
 use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome};
 use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
@@ -301,11 +301,11 @@ impl<'m> Stepper<'m> {
             && intent.is_access()
             && world.line(&model.layout, place.node, intent.object().id).hinted
         {
-            world.set_thread(&model.layout, thread, Phase::Held, number);
+            world.set_thread(&model.layout, thread, ThreadState::Held, number);
             return Ok(());
         }
         // It waits from the start, so that the handler itself can complete it or return.
-        world.set_thread(&model.layout, thread, Phase::Waiting, number);
+        world.set_thread(&model.layout, thread, ThreadState::Waiting, number);
         let name = Some(Name::of_raised(thread, number));
         if self.finds(place.node, name, world) {
             return self.redo(world, place.node, Some(thread));
@@ -354,7 +354,7 @@ impl<'m> Stepper<'m> {
         });
         if let Some(thread) = thread {
             let (_, intent) = world.thread(&model.layout, thread);
-            world.set_thread(&model.layout, thread, Phase::Waiting, intent);
+            world.set_thread(&model.layout, thread, ThreadState::Waiting, intent);
         }
         let name = Some(Name::of_replay(role, object));
         if self.finds(node, name, world) {
@@ -420,7 +420,8 @@ impl<'m> Stepper<'m> {
     ) -> Result<(), Violation> {
         let outcome = outcome.map_err(Violation::fault)?;
         if self.model.protocol().cached {
-            self.empty_buffers(world, node);
+            // An engine keeps the contents of blocks of other homes no longer than a handler runs.
+            self.model.empty_copies_of_others(world, node);
         }
         if self.model.forgetting != [None; 2] {
             self.model.forget_dead_copies(world, node);
@@ -510,21 +511,12 @@ impl<'m> Stepper<'m> {
                 let (_, intent) = world.thread(&self.model.layout, thread);
                 return self.finish_access(world, thread, intent);
             }
-            (Disposition::Held, Some(thread)) => self.rephase(world, thread, Phase::Held),
-            (Disposition::Deferred, Some(thread)) => self.rephase(world, thread, Phase::Deferred),
+            (Disposition::Held, Some(thread)) => self.hold(world, thread),
+            (Disposition::Deferred, Some(thread)) => self.defer(world, thread)?,
             _ => {}
         }
         self.answer(world, node)?;
         self.wake(world, node)
-    }
-
-    /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
-    fn empty_buffers(&self, world: &mut World, node: Node) {
-        for block in 0..self.model.objects[BLOCK.index()] {
-            if !self.model.is_home(node, Object { kind: BLOCK, id: block }) {
-                world.set_number(self.model.layout.block(node, block), 0);
-            }
-        }
     }
 
     /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).
@@ -534,15 +526,27 @@ impl<'m> Stepper<'m> {
         let Some(record) = model.record(world, node, role, block) else { return };
         let state = &model.protocol().roles[role.index()].states[model.engine.state(role, record).index()];
         if state.access == Access::None && state.awaits.is_empty() {
-            model.layout.block_words(node, block.id).for_each(|word| world.set_number(word, 0));
+            model.empty_copy(world, node, block.id);
         }
     }
 
-    fn rephase(&self, world: &mut World, thread: usize, phase: Phase) {
-        let (present, intent) = world.thread(&self.model.layout, thread);
-        if present == Phase::Waiting {
-            world.set_thread(&self.model.layout, thread, phase, intent);
+    /// No handler answers a thread's event: the thread keeps it.
+    fn hold(&self, world: &mut World, thread: usize) {
+        let (_, intent) = world.thread(&self.model.layout, thread);
+        world.set_thread(&self.model.layout, thread, ThreadState::Held, intent);
+    }
+
+    /// A handler has deferred a thread's event, which it must not have completed before.
+    fn defer(&self, world: &mut World, thread: usize) -> Result<(), Violation> {
+        let (state, intent) = world.thread(&self.model.layout, thread);
+        if state != ThreadState::Waiting {
+            let ThreadPlace { node, number } = self.model.client.threads[thread];
+            let sentence =
+                format!("node {node}: a handler completes the access of thread {number}, and defers its event");
+            return Err(Violation::new(FAULT, sentence));
         }
+        world.set_thread(&self.model.layout, thread, ThreadState::Deferred, intent);
+        Ok(())
     }
 
     /// Calls return.
@@ -552,10 +556,11 @@ impl<'m> Stepper<'m> {
             let (number, value) = self.effects.answers[at];
             let thread = model.client.threads_of[node as usize].get(usize::from(number)).map(|&t| t as usize);
             let call = thread.and_then(|thread| {
-                let (phase, intent) = world.thread(&model.layout, thread);
-                let waits = matches!(phase, Phase::Waiting | Phase::Deferred);
+                let (state, intent) = world.thread(&model.layout, thread);
                 match &model.client.intents.get(intent) {
-                    Some(Intent::Call { op, object, .. }) if waits => Some((thread, intent, *op, *object)),
+                    Some(Intent::Call { op, object, .. }) if state == ThreadState::Waiting => {
+                        Some((thread, intent, *op, *object))
+                    }
                     _ => None,
                 }
             });
@@ -563,7 +568,7 @@ impl<'m> Stepper<'m> {
                 let sentence = format!("node {node}: a call returns to thread {number}, which waits for none");
                 return Err(Violation::new(FAULT, sentence));
             };
-            world.set_thread(&model.layout, thread, Phase::Idle, 0);
+            world.set_thread(&model.layout, thread, ThreadState::Free, 0);
             self.reached.answer(op);
             self.account.returned.push((thread, intent, value));
             self.advance(world, thread, Some(value));
@@ -582,7 +587,7 @@ impl<'m> Stepper<'m> {
             for &thread in &model.client.threads_of[node as usize] {
                 let thread = thread as usize;
                 let (phase, number) = world.thread(&model.layout, thread);
-                let waits = matches!(phase, Phase::Waiting | Phase::Held);
+                let waits = matches!(phase, ThreadState::Waiting | ThreadState::Held);
                 let Some(intent) = model.client.intents.get(number).filter(|i| waits && i.is_access()) else {
                     continue;
                 };
@@ -591,12 +596,12 @@ impl<'m> Stepper<'m> {
                 }
                 if model.allowed(world, thread, intent) {
                     if in_any_order {
-                        world.set_thread(&model.layout, thread, Phase::Going, number);
+                        world.set_thread(&model.layout, thread, ThreadState::LetGo, number);
                     } else {
                         self.finish_access(world, thread, number)?;
                     }
                 } else {
-                    world.set_thread(&model.layout, thread, Phase::Held, number);
+                    world.set_thread(&model.layout, thread, ThreadState::Held, number);
                 }
             }
         }
@@ -613,7 +618,7 @@ impl<'m> Stepper<'m> {
         for &thread in &model.client.threads_of[node as usize] {
             let (phase, number) = world.thread(&model.layout, usize::from(thread));
             let Some(intent) = model.client.intents.get(number) else { continue };
-            if matches!(phase, Phase::Waiting | Phase::Held)
+            if matches!(phase, ThreadState::Waiting | ThreadState::Held)
                 && intent.is_access()
                 && intent.object() == object
                 && model.allowed(world, usize::from(thread), intent)
@@ -636,7 +641,7 @@ impl<'m> Stepper<'m> {
         once(model, world, thread)?;
         let seen = perform_access(model, world, thread, intent)?;
         ghost::tell_access(&mut self.here(world, node), node, intent, seen)?;
-        world.set_thread(&self.model.layout, thread, Phase::Idle, 0);
+        world.set_thread(&self.model.layout, thread, ThreadState::Free, 0);
         self.note_access(number);
         self.account.performed.push(Performed {
             thread,

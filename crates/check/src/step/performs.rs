@@ -8,7 +8,7 @@ use crate::system::layout::BLOCK_BYTES;
 use crate::system::model::Model;
 use crate::system::payload::Data;
 use crate::system::promise::{Violation, load, store};
-use crate::system::world::Phase;
+use crate::system::world::ThreadState;
 use trivium_engine::{Deed, HandlerAccess, Node, Object, Thread};
 use trivium_protocol::{GhostEvent, Operation};
 
@@ -80,9 +80,9 @@ fn asking(
         here.trouble(format!("{deed} is performed for {who}, which there is not"));
         return None;
     };
-    let (phase, intent) = here.intent(thread);
-    let waits = matches!(phase, Phase::Waiting | Phase::Deferred);
-    let intent = if waits { settled(here, thread, phase, intent) } else { intent };
+    let (state, intent) = here.intent(thread);
+    let waits = state == ThreadState::Waiting;
+    let intent = if waits { settled(here, thread, state, intent) } else { intent };
     let is_this = |intent: &Intent| match (intent.clone(), access.deed) {
         _ if intent.object() != block => false,
         (Intent::Read { .. }, Deed::Load) => is_looked_at,
@@ -105,10 +105,10 @@ fn asking(
 }
 
 /// What a waiting thread does: a store that was left open is chosen now, and stays what was chosen.
-fn settled(here: &mut Here, thread: u16, phase: Phase, intent: usize) -> usize {
+fn settled(here: &mut Here, thread: u16, state: ThreadState, intent: usize) -> usize {
     let chosen = here.effects.choices.choose(here.model, here.world, thread.into(), intent);
     if chosen != intent {
-        here.world.set_thread(&here.model.layout, thread.into(), phase, chosen);
+        here.world.set_thread(&here.model.layout, thread.into(), state, chosen);
     }
     chosen
 }
@@ -165,9 +165,9 @@ pub(super) fn complete_with(here: &mut Here, object: Object, number: Thread, val
     let model = here.model;
     let name = model.object_name(object);
     let thread = model.client.threads_of[usize::from(here.me)].get(usize::from(number)).copied();
-    let waiting = thread.map(|thread| (thread, here.intent(thread))).filter(|(_, (phase, intent))| {
+    let waiting = thread.map(|thread| (thread, here.intent(thread))).filter(|(_, (state, intent))| {
         let intent = &model.client.intents[*intent];
-        matches!(phase, Phase::Waiting | Phase::Deferred) && intent.is_access() && intent.object() == object
+        *state == ThreadState::Waiting && intent.is_access() && intent.object() == object
     });
     let Some((thread, (_, intent))) = waiting else {
         return here.trouble(format!("the access of thread {number} to {name} is completed, and it waits for none"));
@@ -182,5 +182,5 @@ pub(super) fn complete_with(here: &mut Here, object: Object, number: Thread, val
     }
     let performed = Performed { thread: thread.into(), intent, seen: loads.then_some(seen), left: 0, elsewhere: true };
     here.effects.performed.push(performed);
-    here.world.set_thread(&model.layout, thread.into(), Phase::Idle, 0);
+    here.world.set_thread(&model.layout, thread.into(), ThreadState::Free, 0);
 }

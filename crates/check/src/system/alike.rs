@@ -4,103 +4,22 @@
 //! compiler notes, in `initially` too, so that nodes that are alike begin alike. Three more things depend on the order of nodes, and are looked for here: `pick` takes the least
 //! of a set, a loop over a set goes through it in ascending order, and sets can hold nodes given by number.
 
-use trivium_protocol::walk::{object_of, parts};
-use trivium_protocol::{Expr, ExprKind, Handler, LocalId, Operator, PayloadSource, Protocol, Step, StepKind, Type};
+use trivium_protocol::walk::{any_step, each_look, parts};
+use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Protocol, Step, StepKind, Type};
 
 /// Whether nodes can be renamed.
 pub(crate) fn nodes_are_alike(protocol: &Protocol) -> bool {
-    protocol.asymmetric.is_none()
-        && protocol.roles.iter().flat_map(|role| role.code()).all(handler)
-        && protocol.conditions.iter().all(|condition| expr(&condition.condition))
-        && protocol.invariants.iter().all(|invariant| expr(&invariant.condition))
-        && protocol.leads_to.iter().all(|leads| expr(&leads.from.condition) && expr(&leads.to.condition))
-        && protocol.waits.iter().all(|wait| expr(&wait.until.condition))
+    protocol.asymmetric.is_none() && !any_step(protocol, depends_on_order) && all_exprs(protocol)
 }
 
-fn handler(handler: &Handler) -> bool {
-    handler.guard.iter().all(expr) && steps(&handler.steps)
+fn depends_on_order(step: &StepKind) -> bool {
+    matches!(step, StepKind::ForSet(local, set, body) if set.ty == Type::NodeSet && !any_order(*local, body))
 }
 
-fn steps(all: &[Step]) -> bool {
-    all.iter().all(step)
-}
-
-fn step(step: &Step) -> bool {
-    let itself = match &step.kind {
-        StepKind::ForSet(local, set, body) => set.ty != Type::NodeSet || any_order(*local, body),
-        _ => true,
-    };
-    itself && exprs_of(step).into_iter().all(expr) && inner(step).into_iter().all(steps)
-}
-
-/// Visits steps and those inside them.
-pub(crate) fn each_step<'p>(steps: &'p [Step], visit: &mut impl FnMut(&'p Step)) {
-    for step in steps {
-        visit(step);
-        match &step.kind {
-            StepKind::If(_, yes, no) => {
-                each_step(yes, visit);
-                each_step(no, visit);
-            }
-            StepKind::ForSet(_, _, steps)
-            | StepKind::ForRange(_, _, _, steps)
-            | StepKind::ForList(_, _, steps)
-            | StepKind::Elsewhere(_, _, steps) => each_step(steps, visit),
-            _ => {}
-        }
-    }
-}
-
-/// The steps within one.
-fn inner(step: &Step) -> Vec<&[Step]> {
-    match &step.kind {
-        StepKind::If(_, yes, no) => vec![yes, no],
-        StepKind::ForSet(_, _, body)
-        | StepKind::ForRange(_, _, _, body)
-        | StepKind::ForList(_, _, body)
-        | StepKind::Elsewhere(_, _, body) => vec![body],
-        _ => Vec::new(),
-    }
-}
-
-/// The expressions of a step, without those of the steps within it.
-pub(crate) fn exprs_of(step: &Step) -> Vec<&Expr> {
-    match &step.kind {
-        StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
-        StepKind::Start(_, values) => values.iter().collect(),
-        StepKind::Insert(_, value) | StepKind::Remove(_, value) | StepKind::Assert(value) => vec![value],
-        StepKind::If(value, ..) | StepKind::ForSet(_, value, _) => vec![value],
-        StepKind::ForRange(_, from, to, _) => vec![from, to],
-        StepKind::Send { args, payload, object, to, .. } => {
-            let memory = match payload {
-                PayloadSource::Memory { from, to } | PayloadSource::Own { from, to } => vec![from, to],
-                _ => Vec::new(),
-            };
-            args.iter().chain(memory).chain(object).chain([to]).collect()
-        }
-        StepKind::Return { value, to } => value.iter().chain(to).collect(),
-        StepKind::Install(at) => at.iter().collect(),
-        StepKind::InstallOwn(at) => vec![at],
-        StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
-        StepKind::Store(a, b) | StepKind::CompleteWith(a, b) => vec![a, b],
-        StepKind::Perform(perform) => perform.args.iter().collect(),
-        StepKind::Invoke(function, args) => std::iter::once(function).chain(args).collect(),
-        StepKind::Elsewhere(owner, ..) => object_of(owner).into_iter().collect(),
-        StepKind::ForList(..)
-        | StepKind::Pop(..)
-        | StepKind::Clear(_)
-        | StepKind::Goto(_)
-        | StepKind::Resume
-        | StepKind::Complete
-        | StepKind::Defer
-        | StepKind::Yield
-        | StepKind::Fill(_)
-        | StepKind::Upgrade
-        | StepKind::Take(_)
-        | StepKind::Invalidate
-        | StepKind::Stop
-        | StepKind::Impossible => Vec::new(),
-    }
+fn all_exprs(protocol: &Protocol) -> bool {
+    let mut are_alike = true;
+    each_look(protocol, &mut |part| are_alike &= treats_nodes_alike(part));
+    are_alike
 }
 
 /// Whether a loop over nodes does the same in any order: each round only sends to its own node, so that
@@ -120,9 +39,10 @@ fn asks_for_room(asked: &Expr) -> bool {
     matches!(asked.kind, ExprKind::Room(..)) || parts(asked).into_iter().any(asks_for_room)
 }
 
-fn expr(looked_at: &Expr) -> bool {
+/// Without what stands in it.
+fn treats_nodes_alike(looked_at: &Expr) -> bool {
     let is_node = |e: &Expr| matches!(e.ty, Type::Node { .. });
-    let itself = match &looked_at.kind {
+    match &looked_at.kind {
         ExprKind::Pick(set) => set.ty != Type::NodeSet,
         ExprKind::Constant(value) => !is_node(looked_at) || value.at(1) == -1 && value.at(2) == -1,
         ExprKind::Binary(Operator::Equal | Operator::Different, ..) => true,
@@ -130,6 +50,5 @@ fn expr(looked_at: &Expr) -> bool {
         ExprKind::Negate(value) => !is_node(value),
         ExprKind::Index(_) | ExprKind::NodeAt(_) => false,
         _ => true,
-    };
-    itself && parts(looked_at).into_iter().all(expr)
+    }
 }

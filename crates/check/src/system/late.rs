@@ -9,6 +9,7 @@ use crate::system::mark;
 use crate::system::model::Model;
 use crate::system::world::World;
 use trivium_engine::number::fit;
+use trivium_protocol::walk::any_expr;
 use trivium_protocol::{ExprKind, Protocol};
 
 /// The stores to a block that are told apart only when they are performed.
@@ -34,8 +35,8 @@ pub(crate) enum Sees {
 /// What the handlers of a protocol see of a store that waits.
 pub(crate) fn seen_of_stores(protocol: &Protocol) -> Sees {
     match () {
-        () if mark::any_expr(protocol, |kind| matches!(kind, ExprKind::FaultValue)) => Sees::Value,
-        () if mark::any_expr(protocol, |kind| matches!(kind, ExprKind::FaultAddress)) => Sees::Address,
+        () if any_expr(protocol, |kind| matches!(kind, ExprKind::FaultValue)) => Sees::Value,
+        () if any_expr(protocol, |kind| matches!(kind, ExprKind::FaultAddress)) => Sees::Address,
         () => Sees::Nothing,
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Sizes {
     pub stride: usize,
     /// Bytes of each word that is kept.
     pub word_bytes: usize,
+    /// What stands for contents that nobody has sent or stored: see [`Layout::garbage`].
+    pub garbage: u64,
     /// Values that stores write.
     pub values: u32,
     /// Whether each thread has a count: of the calls that are left to it, or of its script.
@@ -64,6 +66,9 @@ pub(crate) struct Layout {
     node_bytes: usize,
     stride: usize,
     pub word_bytes: usize,
+    /// The contents of a copy that has none (`docs/semantics.md`, section 1): no store leaves them, so that a load which sees them is
+    /// known to have missed what it should have seen.
+    pub garbage: u64,
     threads_at: usize,
     thread_bytes: usize,
     /// Where in what is kept of a thread it stands what was performed for it, where handlers do that.
@@ -166,6 +171,7 @@ impl Layout {
             node_bytes,
             stride: sizes.stride,
             word_bytes: sizes.word_bytes,
+            garbage: sizes.garbage,
             threads_at,
             thread_bytes,
             performed_at,

@@ -8,15 +8,14 @@
 //! (`docs/checking.md`, section 2).
 
 use crate::config::ConfigError;
-use crate::system::alike::exprs_of;
 use crate::system::client::Intent;
-use crate::system::model::{Model, any_step};
+use crate::system::model::Model;
 use crate::system::promise::Violation;
-use crate::system::world::{Phase, World};
+use crate::system::world::{ThreadState, World};
 use std::ops::Range;
 use trivium_engine::Object;
-use trivium_protocol::walk::parts;
-use trivium_protocol::{Expr, ExprKind, OpId, Promise, Protocol, StepKind};
+use trivium_protocol::walk::{any_expr, any_step};
+use trivium_protocol::{ExprKind, OpId, Promise, Protocol, StepKind};
 
 /// What stores after the mark write.
 const MARKED: u64 = 1;
@@ -114,7 +113,7 @@ pub(crate) fn may_store(model: &Model, world: &World, value: u64) -> bool {
     let Some(mark) = &model.layout.mark else { return true };
     let announces = |thread| {
         let (phase, intent) = world.thread(&model.layout, thread);
-        phase != Phase::Idle
+        phase != ThreadState::Free
             && matches!(model.client.intents[intent], Intent::Write { value, .. } | Intent::Rmw { value, .. } if value != 0)
     };
     value == 0 || world.number(mark.block()) == 0 && !(0..model.client.threads.len()).any(announces)
@@ -144,6 +143,12 @@ pub(crate) fn stored(model: &Model, world: &mut World, thread: usize, block: u32
 /// A thread has loaded a value.
 pub(crate) fn loaded(model: &Model, world: &mut World, thread: usize, block: u32, seen: u64) -> Result<(), Violation> {
     let Some(mark) = &model.layout.mark else { return Ok(()) };
+    if seen == model.layout.garbage {
+        let node = model.client.threads[thread].node;
+        let name = model.protocol().weaker().map_or(String::new(), |promise| model.protocol().promise_name(promise));
+        let sentence = format!("node {node} reads garbage from block {block}: nobody has sent it the contents");
+        return Err(Violation::new(name, sentence));
+    }
     let marked = world.number(mark.block()) == u64::from(block) + 1;
     let at = mark.thread(thread);
     if seen == 0 && marked && world.fixed[at] & (FRESH | KNOWS) != 0 {
@@ -230,7 +235,7 @@ pub(crate) fn returned(model: &Model, world: &mut World, thread: usize, op: OpId
     }
     // Who waits with an access began it before, and need not know yet.
     for other in 0..model.client.threads.len() {
-        if world.thread(&model.layout, other).0 == Phase::Idle {
+        if world.thread(&model.layout, other).0 == ThreadState::Free {
             world.fixed[mark.thread(other)] = KNOWS;
         }
     }
@@ -255,10 +260,10 @@ pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
             "promise `last_write`, or check a scenario",
         ))
     };
-    if any_step(protocol, &|step| matches!(step.kind, StepKind::Perform(_))) {
+    if any_step(protocol, |step| matches!(step, StepKind::Perform(_))) {
         return refused("a handler loads or stores for the program");
     }
-    if any_step(protocol, &|step| matches!(step.kind, StepKind::Store(..))) {
+    if any_step(protocol, |step| matches!(step, StepKind::Store(..))) {
         return refused("a handler stores to a word of memory");
     }
     if any_expr(protocol, |kind| matches!(kind, ExprKind::FaultValue)) {
@@ -268,16 +273,6 @@ pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
         return refused("a handler loads a word of memory");
     }
     Ok(())
-}
-
-/// Whether any expression of any handler is like this.
-pub(crate) fn any_expr(protocol: &Protocol, is: fn(&ExprKind) -> bool) -> bool {
-    fn within(expr: &Expr, is: fn(&ExprKind) -> bool) -> bool {
-        is(&expr.kind) || parts(expr).into_iter().any(|part| within(part, is))
-    }
-    let guards = protocol.roles.iter().flat_map(|role| &role.handlers).filter_map(|handler| handler.guard.as_ref());
-    guards.into_iter().any(|guard| within(guard, is))
-        || any_step(protocol, &|step| exprs_of(step).into_iter().any(|expr| within(expr, is)))
 }
 
 #[cfg(test)]
@@ -318,9 +313,9 @@ mod tests {
         let announces = |intent: &Intent| *intent == Intent::Write { block: 1, value: 1 };
         let intent = model.client.intents.iter().position(announces).unwrap();
         assert!(may_store(&model, &world, 1));
-        world.set_thread(&model.layout, 0, Phase::Waiting, intent);
+        world.set_thread(&model.layout, 0, ThreadState::Waiting, intent);
         assert!(!may_store(&model, &world, 1) && may_store(&model, &world, 0));
-        world.set_thread(&model.layout, 0, Phase::Idle, 0);
+        world.set_thread(&model.layout, 0, ThreadState::Free, 0);
         stored(&model, &mut world, 0, 1, 1);
         assert!(!may_store(&model, &world, 1));
     }
@@ -338,10 +333,10 @@ mod tests {
         let mut world = model.first();
         stored(&model, &mut world, 0, 0, 1);
         assert_eq!(loaded(&model, &mut world, 1, 0, 0), Ok(()), "nothing is released");
-        world.set_thread(&model.layout, 1, Phase::Waiting, 0);
+        world.set_thread(&model.layout, 1, ThreadState::Waiting, 0);
         returned(&model, &mut world, 0, op, object);
         assert_eq!(loaded(&model, &mut world, 1, 0, 0), Ok(()), "it began before");
-        world.set_thread(&model.layout, 1, Phase::Idle, 0);
+        world.set_thread(&model.layout, 1, ThreadState::Free, 0);
         started(&model, &mut world, 1, &Intent::Read { block: 0 });
         assert!(loaded(&model, &mut world, 1, 0, 0).is_err());
     }

@@ -1,21 +1,21 @@
 //! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
 
 use crate::config::{ConfigError, MAX_NODES, Network, System};
-use crate::system::alike::each_step;
 use crate::system::begin::Begun;
 use crate::system::client::{Client, Intent, object_counts};
 use crate::system::kinds::{self, Homes};
 use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
 use crate::system::progress::{Demand, demands, note_demands};
-use crate::system::world::{Codec, Phase, World, node};
+use crate::system::world::{Codec, ThreadState, World, node};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::copies::role_with_copy;
+use trivium_protocol::walk::{any_step, each_look};
 use trivium_protocol::{
-    Access, Assume, BLOCK, EventKind, Expr, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
-    PerformKind, Promise, Protocol, RoleId, ScenarioAction, StateId, Step, StepKind, Type,
+    Access, Assume, BLOCK, Bound, EventKind, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource, PerformKind,
+    Promise, Protocol, RoleId, ScenarioAction, StateId, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -107,7 +107,8 @@ impl Model {
             .iter()
             .flat_map(|s| &s.threads)
             .flat_map(|t| &t.actions)
-            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value > 255));
+            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value >= SMALL_GARBAGE));
+        let is_wide = stores_wide || performs_wide(protocol, scenario.is_some(), system.nodes);
         let addressed = addresses_memory(protocol);
         let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
         let first_word = objects[BLOCK.index()] * stride;
@@ -132,11 +133,8 @@ impl Model {
             threads: client.threads.len(),
             words,
             stride: stride as usize,
-            word_bytes: if addressed || stores_wide || performs_wide(protocol, scenario.is_some(), system.nodes) {
-                8
-            } else {
-                1
-            },
+            word_bytes: if addressed || is_wide { 8 } else { 1 },
+            garbage: if is_wide { WIDE_GARBAGE } else { SMALL_GARBAGE },
             values: most_stored(&client) + 1,
             counted: client.ops.is_some() || client.script.is_some(),
             registers: scenario.map_or(0, |s| s.registers.len()),
@@ -241,6 +239,7 @@ impl Model {
     /// The first state.
     pub fn first(&self) -> World {
         let mut world = World::first(&self.layout, &self.codec);
+        self.empty_copies(&mut world);
         self.begun.put(&mut world);
         if let Some(ops) = self.client.ops {
             for thread in 0..self.client.threads.len() {
@@ -314,8 +313,37 @@ impl Model {
     pub fn forget_dead_copies(&self, world: &mut World, node: Node) {
         for block in 0..self.objects[BLOCK.index()] {
             if self.copy_is_dead(world, node, block) {
-                world.set_number(self.layout.block(node, block), 0);
+                world.set_number(self.layout.block(node, block), self.layout.garbage);
             }
+        }
+    }
+
+    /// At first, only the homes of blocks have their contents.
+    fn empty_copies(&self, world: &mut World) {
+        for node in self.all_nodes() {
+            for block in 0..self.objects[BLOCK.index()] {
+                if let Some((_, word)) = self.layout.line(node, block) {
+                    world.set_number(word, self.layout.garbage);
+                }
+            }
+            self.empty_copies_of_others(world, node);
+        }
+    }
+
+    /// A node's copies of blocks with other homes have no contents.
+    pub fn empty_copies_of_others(&self, world: &mut World, node: Node) {
+        for block in 0..self.objects[BLOCK.index()] {
+            if !self.is_home(node, Object { kind: BLOCK, id: block }) {
+                self.empty_copy(world, node, block);
+            }
+        }
+    }
+
+    /// A node's copy of a block has no contents. A word beside the one that is looked at has a value only where a handler puts one there.
+    pub fn empty_copy(&self, world: &mut World, node: Node, block: u32) {
+        let contents = std::iter::once(self.layout.garbage).chain(std::iter::repeat(0));
+        for (word, contents) in self.layout.block_words(node, block).zip(contents) {
+            world.set_number(word, contents);
         }
     }
 
@@ -366,7 +394,8 @@ impl Model {
         self.client.threads_of[node as usize].iter().any(|&thread| {
             let (phase, number) = world.thread(&self.layout, usize::from(thread));
             let asks = |intent: &Intent| intent.is_access() && intent.object() == object;
-            matches!(phase, Phase::Waiting | Phase::Deferred) && self.client.intents.get(number).is_some_and(asks)
+            matches!(phase, ThreadState::Waiting | ThreadState::Deferred)
+                && self.client.intents.get(number).is_some_and(asks)
         })
     }
 
@@ -536,6 +565,16 @@ pub fn most_stored(client: &Client) -> u32 {
     stored.max().unwrap_or(0)
 }
 
+/// What stands for no contents, where no store leaves as much as that in a word: one that fits a byte.
+const SMALL_GARBAGE: u64 = 255;
+/// And where stores may. A scenario that stores this is refused.
+const WIDE_GARBAGE: u64 = 1 << 32;
+
+/// A word of memory, as a sentence says it.
+pub(crate) fn word_text(model: &Model, word: u64) -> String {
+    if word == model.layout.garbage { "garbage".into() } else { word.to_string() }
+}
+
 /// Words beyond the blocks: one for each call of each thread, after each address that a call can name.
 fn memory_words(system: &System) -> u32 {
     system.memory_words.unwrap_or_else(|| {
@@ -544,30 +583,33 @@ fn memory_words(system: &System) -> u32 {
     })
 }
 
-/// Whether handlers may perform a store of a value that does not fit a byte: anything but what threads and programs store
-/// themselves.
+/// Whether handlers may perform a store of a value that a byte does not hold beside garbage. Threads of the most general client,
+/// and what lies at places of its memory, have few values; numbers of the protocol may be larger, and so is what it adds up.
 fn performs_wide(protocol: &Protocol, in_scenario: bool, nodes: u32) -> bool {
-    let is_narrow = |value: &Expr| match value.kind {
-        ExprKind::Constant(number) => (0..=255).contains(&number.at(nodes)),
-        ExprKind::Binary(..) | ExprKind::Negate(_) => false,
-        _ => matches!(value.ty, Type::Word | Type::Bool),
-    };
-    any_step(protocol, &|step| match &step.kind {
+    let stores = any_step(protocol, |step| match step {
         StepKind::Perform(perform) => match perform.kind {
-            PerformKind::Write => !perform.args.last().is_some_and(is_narrow),
-            PerformKind::Rmw => !perform.args.iter().rev().take(2).all(is_narrow),
-            // Under the most general client what lies at a place is one of few values.
-            PerformKind::WriteFrom => in_scenario,
-            _ => false,
+            PerformKind::Write | PerformKind::WriteFrom | PerformKind::WriteData | PerformKind::Rmw => true,
+            PerformKind::Read | PerformKind::ReadTo | PerformKind::ReadData => false,
         },
         _ => false,
-    })
+    });
+    let is_large = |number: &Bound| !(0..SMALL_GARBAGE.cast_signed()).contains(&number.at(nodes));
+    let mut has_large = false;
+    each_look(protocol, &mut |expr| {
+        has_large |= match (&expr.kind, &expr.ty) {
+            (ExprKind::Constant(number), _) => is_large(number),
+            (ExprKind::Binary(..) | ExprKind::Negate(_), _) => true,
+            (_, Type::Int { lo, hi }) => is_large(lo) || is_large(hi),
+            _ => false,
+        };
+    });
+    stores && (in_scenario || has_large)
 }
 
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
 fn addresses_memory(protocol: &Protocol) -> bool {
     protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
-        || any_step(protocol, &|step| match &step.kind {
+        || any_step(protocol, |step| match step {
             StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
             StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
             _ => false,
@@ -585,20 +627,11 @@ fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigErro
             "store values from 0 to 255",
         ));
     }
-    if any_step(protocol, &|step| matches!(&step.kind, StepKind::Perform(perform) if perform.stores())) {
+    if any_step(protocol, |step| matches!(step, StepKind::Perform(perform) if perform.stores())) {
         return Err(ConfigError::new(
             "a handler stores for the program, and `last_phase` is checked for stores of threads only",
             "let the program store by itself, or promise `last_write`",
         ));
     }
     Ok(())
-}
-
-/// Whether any step of any handler is like this.
-pub(crate) fn any_step(protocol: &Protocol, is: &dyn Fn(&Step) -> bool) -> bool {
-    let mut found = false;
-    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
-        each_step(&handler.steps, &mut |step| found |= is(step));
-    }
-    found
 }

@@ -28,6 +28,8 @@ pub struct Outline {
     pub words: Option<u32>,
     /// Where one store is followed, and not the values of all: the greatest value of a word that stores leave.
     pub marked: Option<u64>,
+    /// What stands for the contents of a copy that has none.
+    pub garbage: u64,
 }
 
 impl Outline {
@@ -43,6 +45,7 @@ impl Outline {
         Ok(Outline {
             words: model.layout.memory(0).map(words),
             marked: model.layout.mark.is_some().then(|| mark::most_left(&model, 0)),
+            garbage: model.layout.garbage,
             engine: model.engine,
             nodes: model.nodes,
             objects: model.objects,

@@ -9,7 +9,7 @@ use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
 use crate::system::promise::{FIRST_DONE, PromiseView, Violation, has_arrived, holder, missing};
-use crate::system::world::{Phase, World, node};
+use crate::system::world::{ThreadState, World, node};
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
 use trivium_protocol::{Assume, Invariant, OpId, Promise, Protocol};
@@ -117,7 +117,7 @@ pub(crate) fn image(model: &Model, to: &[Node], thread: impl Fn(usize) -> usize)
 }
 
 fn is_content(model: &Model, world: &World, thread: usize) -> bool {
-    world.thread(&model.layout, thread).0 == Phase::Idle || !is_owed(model, world, thread)
+    world.thread(&model.layout, thread).0 == ThreadState::Free || !is_owed(model, world, thread)
 }
 
 /// Whether any thread waits for what it must get.
@@ -232,7 +232,7 @@ fn others_let(model: &Model, world: &World, thread: usize, intent: &Intent, path
 /// Whether a thread for which others wait can do what they wait for.
 fn can_go_on(model: &Model, world: &World, thread: usize, path: &mut Vec<usize>) -> bool {
     let (phase, intent) = world.thread(&model.layout, thread);
-    if phase == Phase::Idle {
+    if phase == ThreadState::Free {
         return model.client.ops.is_none() || world.count(&model.layout, thread) > 0;
     }
     if path.contains(&thread) {

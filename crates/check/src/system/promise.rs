@@ -3,7 +3,7 @@
 use crate::system::client::Intent;
 use crate::system::mark;
 use crate::system::model::Model;
-use crate::system::world::{Phase, World};
+use crate::system::world::{ThreadState, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
 use trivium_protocol::{
@@ -115,10 +115,13 @@ pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Resu
         () if promises.contains(&Promise::LastPhase) => "last_phase",
         () => "sequential",
     };
-    Err(Violation::new(
-        name,
-        format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
-    ))
+    let sentence = match seen == model.layout.garbage {
+        true => {
+            format!("node {node} reads garbage from block {block}: nobody has sent it the contents, which are {last}")
+        }
+        false => format!("node {node} reads {seen} from block {block}, although the last store to it wrote {last}"),
+    };
+    Err(Violation::new(name, sentence))
 }
 
 /// A store to it.
@@ -128,7 +131,10 @@ pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, va
         world.set_number(at, value);
     }
     if let Some((_, stored)) = model.layout.phase(block) {
-        world.fixed[stored][index(value / 8)] |= 1 << (value % 8);
+        // A handler may store what no client does.
+        if let Some(byte) = world.fixed[stored].get_mut(index(value / 8)) {
+            *byte |= 1 << (value % 8);
+        }
     }
 }
 
@@ -188,7 +194,7 @@ fn calls(model: &Model, world: &World, node: Node, wanted: OpId, about: Object) 
         let (phase, intent) = world.thread(&model.layout, thread.into());
         let same =
             |intent: &Intent| matches!(intent, Intent::Call { op, object, .. } if *op == wanted && *object == about);
-        phase != Phase::Idle && same(&model.client.intents[intent])
+        phase != ThreadState::Free && same(&model.client.intents[intent])
     })
 }
 
@@ -392,7 +398,7 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
     let Some(script) = &model.client.script else { return Ok(()) };
     let Some(forbid) = &script.scenario.forbid else { return Ok(()) };
     let done = script.actions.iter().enumerate().all(|(thread, actions)| {
-        world.thread(&model.layout, thread).0 == Phase::Idle
+        world.thread(&model.layout, thread).0 == ThreadState::Free
             && usize::from(world.count(&model.layout, thread)) == actions.len()
     });
     if !done {

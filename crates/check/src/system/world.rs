@@ -84,11 +84,11 @@ pub(crate) struct Queued {
     pub args: Args,
 }
 
-/// What a thread is about.
+/// The state of a thread (`docs/semantics.md`, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// Nothing: it runs its program.
-    Idle,
+pub(crate) enum ThreadState {
+    /// It runs its program: no event of its has been handled.
+    Free,
     /// A handler has seen its event; it waits for `resume`, `complete` or `return`.
     Waiting,
     /// It keeps its event, to raise it (again).
@@ -96,7 +96,7 @@ pub(crate) enum Phase {
     /// Its event lies in the defer space of a record.
     Deferred,
     /// It has been let go together with others of its node, and performs its access before anything else happens.
-    Going,
+    LetGo,
 }
 
 /// A state. Two are the same exactly when all parts are equal: see [`World::flights`].
@@ -173,37 +173,37 @@ impl World {
         })
     }
 
-    /// What a thread is about: its phase and the number of its intent.
+    /// What a thread is about: its state and the number of its intent.
     #[inline(always)]
-    pub fn thread(&self, layout: &Layout, thread: usize) -> (Phase, usize) {
+    pub fn thread(&self, layout: &Layout, thread: usize) -> (ThreadState, usize) {
         let at = layout.thread(thread).start;
         let bytes = &self.fixed[at..at + 3];
-        let phase = match bytes[0] {
-            0 => Phase::Idle,
-            1 => Phase::Waiting,
-            2 => Phase::Held,
-            3 => Phase::Deferred,
-            _ => Phase::Going,
+        let state = match bytes[0] {
+            0 => ThreadState::Free,
+            1 => ThreadState::Waiting,
+            2 => ThreadState::Held,
+            3 => ThreadState::Deferred,
+            _ => ThreadState::LetGo,
         };
-        (phase, usize::from(u16::from_le_bytes([bytes[1], bytes[2]])))
+        (state, usize::from(u16::from_le_bytes([bytes[1], bytes[2]])))
     }
 
-    pub fn set_thread(&mut self, layout: &Layout, thread: usize, phase: Phase, intent: usize) {
+    pub fn set_thread(&mut self, layout: &Layout, thread: usize, state: ThreadState, intent: usize) {
         let bytes = &mut self.fixed[layout.thread(thread)];
-        bytes[0] = match phase {
-            Phase::Idle => 0,
-            Phase::Waiting => 1,
-            Phase::Held => 2,
-            Phase::Deferred => 3,
-            Phase::Going => 4,
+        bytes[0] = match state {
+            ThreadState::Free => 0,
+            ThreadState::Waiting => 1,
+            ThreadState::Held => 2,
+            ThreadState::Deferred => 3,
+            ThreadState::LetGo => 4,
         };
-        let intent: u16 = if phase == Phase::Idle {
+        let intent: u16 = if state == ThreadState::Free {
             0
         } else {
             fit(intent, "the number of what a thread does: there are at most 65,535")
         };
         bytes[1..3].copy_from_slice(&intent.to_le_bytes());
-        if phase == Phase::Idle
+        if state == ThreadState::Free
             && let Some((flag, seen)) = layout.performed(thread)
         {
             self.fixed[flag] = 0;
@@ -244,7 +244,7 @@ impl World {
         let Some((at, word)) = layout.line(node, block) else { return };
         self.fixed[at] = line.number();
         if line.line == Line::Absent || line.line == Line::Leaving && !line.written_back {
-            self.fixed[word].fill(0);
+            self.set_number(word, layout.garbage);
         }
     }
 

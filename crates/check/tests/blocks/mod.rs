@@ -10,22 +10,44 @@ const STATES: [&str; 4] = ["Gone", "Old", "Seen", "Own"];
 /// What threads see is a part of the state, so that a load of other contents is another state.
 const SEEN: &str = "ghost seen of block {\n  var last: word\n  on read(n, v) { last = v }\n}\n\n";
 
+/// Where a protocol looks at the word of a block itself, which other protocols only pass on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    Guard,
+    Branch,
+    Argument,
+    Bound,
+    Claim,
+}
+
+const LOOKS: [Looks; 5] = [Looks::Guard, Looks::Branch, Looks::Argument, Looks::Bound, Looks::Claim];
+
 /// A protocol for a number.
 pub fn protocol(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut text = String::from("protocol random\n");
-    let _ = writeln!(text, "{}", random.one(&["promises last_write", "promises coherent", "", ""]));
+    let promise = random.one(&["promises last_write", "promises coherent", "", ""]);
+    let _ = writeln!(text, "{promise}");
+    // Under a weaker promise no handler may look at words.
+    let looks = if promise.contains("coherent") { None } else { LOOKS.get(random.below(12) as usize).copied() };
     let _ = writeln!(text, "lane main {} buffered", random.one(&["fifo", "unordered"]));
     text += "message Want, Drop on main\nmessage Back, Data on main with block\nop poke(b: block)\n\n";
     text += random.one(&[SEEN, ""]);
-    cache(&mut random, &mut text);
+    cache(&mut random, &mut text, looks);
     home(&mut random, &mut text);
+    if looks == Some(Looks::Claim) {
+        let _ = writeln!(
+            text,
+            "invariant kept of block: all n: not (cache at n is Old) or contents at n != {}",
+            random.below(2)
+        );
+    }
     text
 }
 
 /// Every state has an access, and answers what that does not allow.
-fn cache(random: &mut Random, text: &mut String) {
-    *text += "role cache of block defers up to 4 {\n  var odd: bool\n  otherwise impossible\n";
+fn cache(random: &mut Random, text: &mut String, looks: Option<Looks>) {
+    *text += "role cache of block defers up to 4 {\n  var odd: bool\n  var told: word\n  var times: 0..1\n  otherwise impossible\n";
     // Some look at what a store will store.
     let write = random.one(&["write", "write", "write(a, v)"]);
     let otherwise = |miss: String| match write {
@@ -48,7 +70,17 @@ fn cache(random: &mut Random, text: &mut String) {
         if access != "write" {
             let _ = writeln!(text, "    on {write} {{ {} }}", otherwise(miss(random)));
         }
-        let _ = writeln!(text, "    on poke {{ {}return }}", change(random));
+        let look = match looks {
+            Some(Looks::Guard) => {
+                let _ = writeln!(text, "    on poke when memory[0] == 1 {{ assert odd; {}return }}", change(random));
+                ""
+            }
+            Some(Looks::Branch) => "if memory[0] == 1 { assert odd }; ",
+            Some(Looks::Argument) => "told = memory[0]; assert told != 1 or odd; ",
+            Some(Looks::Bound) => "if memory[0] < 2 { times = memory[0] }; for i in 1..times { assert odd }; ",
+            Some(Looks::Claim) | None => "",
+        };
+        let _ = writeln!(text, "    on poke {{ {look}{}return }}", change(random));
         let _ = writeln!(text, "    on Drop {{ {} }}", change(random));
         let _ = writeln!(text, "    on Data {{ {} }}", change(random));
         *text += "  }\n";

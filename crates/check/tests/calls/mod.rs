@@ -75,10 +75,23 @@ pub fn protocol(seed: u64) -> String {
         let number = 1 + writer.random.below(2);
         writer.text.line(&format!("invariant seen of thing: home.v != {number} or (peer at home).v != {number}"));
     }
+    writer.claims();
     writer.text.written
 }
 
 impl Writer {
+    /// What is claimed, and what is assumed of calls, looks at variables that handlers of one state read, too.
+    fn claims(&mut self) {
+        let mut variable = || (self.random.one(&["x", "y", "q", "r.a"]), 1 + self.random.below(2));
+        let ((a, one), (b, other)) = (variable(), variable());
+        if self.random.once_in(4) {
+            self.text.line(&format!("invariant apart of thing: home.{a} != {one}"));
+        }
+        if self.random.once_in(4) {
+            self.text.line(&format!("assume link(t, t2) when agent.{b} != {other}"));
+        }
+    }
+
     fn role(&mut self, head: &str, role: Role) {
         self.text.open(&format!("{head} {{"));
         self.read_in = std::array::from_fn(|_| self.random.below(3));
@@ -283,7 +296,11 @@ impl Writer {
                 let number = self.number(place);
                 self.text.line(&format!("start later({number})"));
             }
-            12..16 => self.branch(place, nested),
+            12 => {
+                let number = self.number(place);
+                self.text.line(&format!("for i in 0..{number} {{ v = i }}"));
+            }
+            13..16 => self.branch(place, nested),
             _ => self.assignment(place),
         }
     }

@@ -109,6 +109,7 @@ impl Hand {
             deferrable: Vec::new(),
             events: Vec::new(),
             table: Vec::new(),
+            kept_answers: Vec::new(),
             exclusions: Vec::new(),
             handlers: Vec::new(),
             initially: None,

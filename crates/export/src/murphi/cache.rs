@@ -82,7 +82,7 @@ impl Export<'_> {
     pub fn first_caches(&self, out: &mut Lines) {
         if self.cached() {
             out.line("clear cache;");
-            out.line("clear cached;");
+            out.line(format!("for n: Node do for b: Obj_block do cached[n][b] := {}; end; end;", self.model.garbage));
             out.line(
                 "for x: Node do for b: Obj_block do writes_back[x][b] := false; overtaken[x][b] := false; end; end;",
             );
@@ -139,21 +139,28 @@ impl Export<'_> {
             out.line("cache[me][b] := 1;");
             out.middle("else");
             out.line("cache[me][b] := 0;");
-            out.line("cached[me][b] := 0;");
+            out.line(self.empty_line("b"));
             out.line("if requested(me, b) then overtaken[me][b] := true; end;");
             out.close("end;");
         });
         out.routine("procedure invalidate(me: Node; b: Obj_block)", &[], |out| {
-            out.line("if cache[me][b] != 3 then cache[me][b] := 0; cached[me][b] := 0; end;");
+            out.line(format!("if cache[me][b] != 3 then cache[me][b] := 0; {} end;", self.empty_line("b")));
             out.line("if requested(me, b) then overtaken[me][b] := true; end;");
         });
+    }
+
+    /// The line of a block has no contents.
+    fn empty_line(&self, block: &str) -> String {
+        format!("cached[me][{block}] := {};", self.model.garbage)
     }
 
     /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
     pub fn empty_buffers(&self, out: &mut Lines) {
         if self.cached() {
             out.open("for b: Obj_block do");
-            out.line(format!("if b % {} != me then mem[me][b * {}] := 0; end;", self.model.nodes, self.stride));
+            out.open(format!("if b % {} != me then", self.model.nodes));
+            self.empty("me", "b", out);
+            out.close("end;");
             out.close("end;");
         }
     }
@@ -200,7 +207,7 @@ impl Export<'_> {
             out.line("writes_back[me][o] := true;");
             out.line("cache[me][o] := 3;");
             out.middle("else");
-            out.line("cached[me][o] := 0;");
+            out.line(self.empty_line("o"));
             for is_home in [false, true] {
                 let sign = if is_home { "=" } else { "!=" };
                 let next = if heard(is_home) { 3 } else { 0 };
@@ -213,7 +220,7 @@ impl Export<'_> {
             out.line("back := writes_back[me][o];");
             out.line("data := (back ? cached[me][o] + 1 : 0);");
             out.line("cache[me][o] := 0;");
-            out.line("cached[me][o] := 0;");
+            out.line(self.empty_line("o"));
             out.line("writes_back[me][o] := false;");
             for (event, written) in [(EventKind::Evict, "!back"), (EventKind::WriteBack, "back")] {
                 for is_home in [false, true] {

@@ -85,9 +85,10 @@ impl Export<'_> {
             out.open("for b: Obj_block do");
             let nodes = self.model.nodes;
             out.line(format!(
-                "if b % {nodes} {sign} me & ({}) then mem[me][b * {}] := 0; end;",
+                "if b % {nodes} {sign} me & ({}) then mem[me][b * {}] := {}; end;",
                 dead.join(" | "),
-                self.stride
+                self.stride,
+                self.model.garbage
             ));
             out.close("end;");
         }

@@ -113,6 +113,7 @@ impl Export<'_> {
             return;
         }
         let here = format!("marked = {}", block + 1);
+        out.line(format!("if seen = {} then error \"a read of garbage\"; end;", self.model.garbage));
         out.line(format!("if seen = 0 & {here} & view[t] != 0 & view[t] != 4 then error \"a read is too old\"; end;"));
         if self.is_tso() {
             out.line("if seen = 1 & observer = t + 1 then view[t] := 1; end;");

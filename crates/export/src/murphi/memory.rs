@@ -2,6 +2,7 @@
 
 use super::Export;
 use super::lines::Lines;
+use trivium_protocol::BLOCK;
 
 /// Where messages carry ranges of memory, a word is a digit of this base, and the data are a 1 and then the words; a list
 /// has two digits for each of its words: the number of the word in memory, and what was there.
@@ -169,6 +170,27 @@ impl Export<'_> {
         });
         if self.moves_memory {
             self.travelling_memory(out);
+        }
+    }
+
+    /// A node's copy of a block has no contents.
+    pub fn empty(&self, node: &str, block: &str, out: &mut Lines) {
+        let stride = self.stride;
+        for word in 0..stride {
+            let contents = if word == 0 { self.model.garbage } else { 0 };
+            out.line(format!("mem[{node}][{block} * {stride} + {word}] := {contents};"));
+        }
+    }
+
+    /// Memory in the first state: only the homes of blocks have their contents.
+    pub fn first_memory(&self, out: &mut Lines) {
+        out.line("clear mem;");
+        if self.model.objects[BLOCK.index()] > 0 {
+            out.open("for n: Node do for b: Obj_block do");
+            out.open(format!("if b % {} != n then", self.model.nodes));
+            self.empty("n", "b", out);
+            out.close("end;");
+            out.close("end; end;");
         }
     }
 }

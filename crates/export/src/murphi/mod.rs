@@ -30,7 +30,7 @@ pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
 use trivium_engine::Engine;
-use trivium_protocol::walk::{any_step, inner, performs_for_threads};
+use trivium_protocol::walk::{any_step, code, each_step, performs_for_threads};
 use trivium_protocol::{
     BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformFor, PerformKind, Protocol, Role, RoleId, Step,
     StepKind,
@@ -38,6 +38,9 @@ use trivium_protocol::{
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
 const MOST_ELEMENTS: i64 = 40;
+
+/// How a line of the head begins that tells the value of a parameter.
+pub(crate) const PARAMETER: &str = "Parameter ";
 
 /// The operations that models have.
 const MODELLED: [Operation; 3] = [Operation::Exchange, Operation::CompareExchange, Operation::Add];
@@ -110,6 +113,7 @@ impl<'m> Export<'m> {
             model.protocol().messages.iter().any(|m| matches!(m.payload, PayloadShape::Memory | PayloadShape::List));
         let most_declared = if moves_memory { memory::DIGIT - 1 } else { types::MOST_WORD };
         let most_word = if model.words.is_some() { most_declared.cast_unsigned() } else { stored };
+        let most_word = most_word.max(model.garbage);
         let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);
         let export = Export {
             model,
@@ -158,20 +162,17 @@ impl<'m> Export<'m> {
 
     /// Of what read-modify-writes can make of a word, the models have what `check`'s own clients ask for, and sums.
     fn check_operations(&self) -> Result<(), ConfigError> {
-        fn other(steps: &[Step]) -> Option<Operation> {
-            steps.iter().find_map(|step| match &step.kind {
-                StepKind::Perform(perform) if perform.kind == PerformKind::Rmw => {
-                    let ExprKind::Constant(number) = perform.args.iter().rev().nth(2)?.kind else { return None };
-                    Operation::of_number(number.constant).filter(|operation| !MODELLED.contains(operation))
-                }
-                StepKind::Elsewhere(_, _, body) => other(body),
-                kind => inner(kind).find_map(other),
-            })
+        let other = |step: &Step| {
+            let StepKind::Perform(perform) = &step.kind else { return None };
+            let number = perform.args.iter().rev().nth(2).filter(|_| perform.kind == PerformKind::Rmw)?;
+            let ExprKind::Constant(number) = number.kind else { return None };
+            Operation::of_number(number.constant).filter(|operation| !MODELLED.contains(operation))
+        };
+        let mut found = None;
+        for handler in code(self.protocol()) {
+            each_step(&handler.steps, &mut |step| found = found.or_else(|| Some((handler, other(step)?))));
         }
-        let protocol = self.protocol();
-        let handlers = protocol.roles.iter().flat_map(|role| &role.handlers);
-        let mut found = handlers.filter_map(|handler| Some((handler, other(&handler.steps)?)));
-        let Some((handler, operation)) = found.next() else { return Ok(()) };
+        let Some((handler, operation)) = found else { return Ok(()) };
         Err(ConfigError::new(
             format!("`{}` of the handler `{}` cannot be exported", operation.name(), handler.name),
             "exported models have the operations exchange, compare_exchange and add; `trivium check` has all",
@@ -228,6 +229,11 @@ impl<'m> Export<'m> {
             model.client.threads.len(),
             self.channel
         ));
+        for param in &self.protocol().params {
+            let (name, value) = (&param.name, param.value);
+            let (from, default) = (param.from.name(), param.declared);
+            out.comment(&format!("{PARAMETER}{name} = {value} ({from}; sim and run take {default})."));
+        }
         out.comment("rumur --deadlock-detection off --symmetry-reduction off -o model.c model.m");
         out.comment("cc -O3 -mcx16 -o model model.c -lpthread && ./model");
         out.blank();

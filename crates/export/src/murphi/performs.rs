@@ -110,7 +110,7 @@ impl Export<'_> {
         });
         let head = "procedure asked(t: Int; b: Int; skip: Int; kind: Int; op: Int; value: Int)";
         out.routine(head, &[], |out| {
-            out.line("if phase[t] != 1 & phase[t] != 3 then error \"fault: a thread does not wait for that\"; end;");
+            out.line("if phase[t] != 1 then error \"fault: a thread does not wait for that\"; end;");
             out.line("if !waits_for(intent[t], b, skip, kind, op, value) then error \"fault: a thread does not wait for that\"; end;");
             out.line("if performed[t] then error \"fault: an access was performed before\"; end;");
         });
@@ -121,7 +121,7 @@ impl Export<'_> {
         out.routine(head, &["t: Int".into(), "loads: boolean".into()], |out| {
             out.line("t := thread_at(me, number);");
             out.line("if t = -1 then error \"fault: nobody waits for that\"; end;");
-            out.line("if phase[t] != 1 & phase[t] != 3 then error \"fault: nobody waits for that\"; end;");
+            out.line("if phase[t] != 1 then error \"fault: nobody waits for that\"; end;");
             out.line("if block_of(intent[t]) != b then error \"fault: nobody waits for that\"; end;");
             out.line("if !performed[t] then error \"fault: nobody has performed that\"; end;");
             let intents = self.model.client.intents.iter().enumerate();

@@ -6,8 +6,8 @@ use super::Export;
 use super::lines::Lines;
 use std::collections::BTreeSet;
 use trivium_check::ConfigError;
-use trivium_protocol::walk::{expressions, inner, parts};
-use trivium_protocol::{EventKind, Expr, ExprKind, Protocol, RoleId, StateId, Step, StepKind};
+use trivium_protocol::walk::each_look;
+use trivium_protocol::{EventKind, ExprKind, Protocol, RoleId, StateId};
 
 /// Places of all queues that are asked about, at most: so many answers an event may get, and a rule fires in two ways for each.
 const MOST_PLACES: u32 = 10;
@@ -15,28 +15,11 @@ const MOST_PLACES: u32 = 10;
 /// The outgoing queues in which a protocol's handlers ask for room.
 pub(super) fn asked(protocol: &Protocol) -> Vec<usize> {
     let mut lanes = BTreeSet::new();
-    for handler in protocol.roles.iter().flat_map(|role| &role.handlers) {
-        handler.guard.iter().for_each(|guard| in_expr(protocol, guard, &mut lanes));
-        in_steps(protocol, &handler.steps, &mut lanes);
-    }
-    lanes.into_iter().collect()
-}
-
-fn in_steps(protocol: &Protocol, steps: &[Step], lanes: &mut BTreeSet<usize>) {
-    for step in steps {
-        expressions(&step.kind).into_iter().for_each(|expr| in_expr(protocol, expr, lanes));
-        match &step.kind {
-            StepKind::Elsewhere(_, _, body) => in_steps(protocol, body, lanes),
-            kind => inner(kind).for_each(|steps| in_steps(protocol, steps, lanes)),
-        }
-    }
-}
-
-fn in_expr(protocol: &Protocol, expr: &Expr, lanes: &mut BTreeSet<usize>) {
-    match expr.kind {
+    each_look(protocol, &mut |expr| match expr.kind {
         ExprKind::Room(lane, _) if protocol.lanes[lane.index()].queues => drop(lanes.insert(lane.index())),
-        _ => parts(expr).into_iter().for_each(|part| in_expr(protocol, part, lanes)),
-    }
+        _ => {}
+    });
+    lanes.into_iter().collect()
 }
 
 impl Export<'_> {

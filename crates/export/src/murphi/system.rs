@@ -18,15 +18,20 @@ impl Export<'_> {
             self.forget_dead_copies(out);
             out.open("if t != -1 then");
             out.line("if fx.how = 1 then finish(t, intent[t]); return; end;");
-            out.line("if fx.how = 2 & phase[t] = 1 then phase[t] := 2; end;");
-            out.line("if fx.how = 3 & phase[t] = 1 then phase[t] := 3; end;");
+            out.line("if fx.how = 2 then phase[t] := 2; end;");
+            out.open("if fx.how = 3 then");
+            out.line(
+                "if phase[t] != 1 then error \"fault: a handler completes an access, and defers its event\"; end;",
+            );
+            out.line("phase[t] := 3;");
+            out.close("end;");
             out.close("end;");
             out.comment("Calls return.");
             out.open("for number: Number do");
             out.open("if fx.answered[number] then");
             out.line("u := thread_at(me, number);");
             out.line("if u = -1 then error \"fault: a call returns to nobody\"; end;");
-            out.open("if (phase[u] != 1 & phase[u] != 3) | block_of(intent[u]) != -1 then");
+            out.open("if phase[u] != 1 | block_of(intent[u]) != -1 then");
             out.line("error \"fault: a call returns to a thread that waits for none\";");
             out.close("end;");
             out.line("return_to(u, fx.value[number]);");
@@ -138,7 +143,7 @@ impl Export<'_> {
         out.open("begin");
         self.first_records(out);
         if self.words > 0 {
-            out.line("clear mem;");
+            self.first_memory(out);
             self.first_caches(out);
         }
         (0..self.protocol().lanes.len()).for_each(|lane| out.line(format!("clear lane{lane};")));
@@ -375,7 +380,7 @@ impl Export<'_> {
             .collect();
         if !gone.is_empty() && self.words > 0 {
             out.open(format!("if {} then", gone.join(" | ")));
-            (0..self.stride).for_each(|word| out.line(format!("mem[me][o * {} + {word}] := 0;", self.stride)));
+            self.empty("me", "o", out);
             out.close("end;");
         }
     }

@@ -226,7 +226,7 @@ impl Export<'_> {
             let most = self.channel;
             out.line(format!("queue: array [Node] of record n: 0..{most}; m: array [0..{}] of Task; end;", most - 1));
         }
-        out.line("phase: array [Thread] of 0..4; -- idle, waiting, held, deferred, going");
+        out.line("phase: array [Thread] of 0..4; -- free, waiting, held, deferred, let go");
         out.line(format!("intent: array [Thread] of 0..{};", model.client.intents.len().max(1) - 1));
         if self.performs_for_threads() {
             out.line("performed: array [Thread] of boolean; -- by a handler, for the thread");

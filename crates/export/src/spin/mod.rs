@@ -17,6 +17,7 @@ mod tests;
 mod tokens;
 mod types;
 
+use crate::murphi::PARAMETER;
 use std::sync::Arc;
 use trivium_check::{ConfigError, System};
 use trivium_protocol::Protocol;
@@ -39,9 +40,14 @@ pub fn spin(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<S
 
 fn translate(model: &str, name: &str) -> Result<String, String> {
     let head: Vec<&str> = model.lines().take_while(|line| line.starts_with("--")).collect();
-    // The second line tells the system.
-    let system = head.get(1).map_or("", |line| line.trim_start_matches('-').trim());
-    promela::write(&parser::parse(model)?, name, system)
+    // The second line tells the system, and those after it the parameters.
+    let words = head.iter().skip(1).map(|line| line.trim_start_matches('-').trim());
+    let system: Vec<&str> = words
+        .enumerate()
+        .take_while(|(n, line)| *n == 0 || line.starts_with(PARAMETER))
+        .map(|(_, line)| line)
+        .collect();
+    promela::write(&parser::parse(model)?, name, &system)
 }
 
 /// A text that may stand in a string of C within Promela: SPIN copies these, and counts braces even there.

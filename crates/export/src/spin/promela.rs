@@ -62,8 +62,8 @@ static inline int64_t shift_right(int64_t x, int64_t y) {
 }
 ";
 
-/// Writes the model; `system` tells in words what is explored.
-pub(super) fn write(program: &Program, name: &str, system: &str) -> Parsed<String> {
+/// Writes the model; the lines of `system` tell in words what is explored.
+pub(super) fn write(program: &Program, name: &str, system: &[&str]) -> Parsed<String> {
     let mut types = Types::default();
     program.types.iter().try_for_each(|ty| types.define(ty))?;
     let mut variables = Vec::new();
@@ -144,11 +144,11 @@ impl Writer<'_> {
         }
     }
 
-    fn head(&self, name: &str, system: &str) -> String {
+    fn head(&self, name: &str, system: &[&str]) -> String {
         let mut out = Lines::default();
         let size = self.variables.iter().fold(OVERHEAD, |sum, v| sum.saturating_add(self.types.size(v.ty)));
         out.line(format!("/* Protocol {name}, for SPIN; written by `trivium export --to spin`."));
-        out.line(format!("   {system}"));
+        system.iter().for_each(|line| out.line(format!("   {line}")));
         out.line("   spin -a model.pml");
         out.line("   cc -O2 -w -DSAFETY -DBFS -o pan pan.c && ./pan");
         out.line("   One state more than there are is stored: before the first step. */");

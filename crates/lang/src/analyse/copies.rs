@@ -7,12 +7,12 @@
 //! object, or in a claim; and nothing of a node on which several roles do.
 
 use trivium_protocol::copies::touches_copy;
-use trivium_protocol::walk::{expressions, inner, visit};
+use trivium_protocol::walk::{any_expr, inner};
 use trivium_protocol::*;
 
 /// Fills in [`State::copy_is_dead`].
 pub(super) fn copies(protocol: &mut Protocol) {
-    if is_claimed(protocol) || is_touched_otherwise(protocol) {
+    if any_expr(protocol, looks_at_memory) || is_touched_otherwise(protocol) {
         return;
     }
     let entered = entered_by_others(protocol);
@@ -25,17 +25,9 @@ pub(super) fn copies(protocol: &mut Protocol) {
     }
 }
 
-/// Whether a claim looks at copies.
-fn is_claimed(protocol: &Protocol) -> bool {
-    let claims = protocol.invariants.iter().map(|invariant| &invariant.condition);
-    let claims = claims.chain(protocol.conditions.iter().map(|condition| &condition.condition));
-    let leads = protocol.leads_to.iter().flat_map(|leads| [&leads.from.condition, &leads.to.condition]);
-    let waits = protocol.waits.iter().map(|wait| &wait.until.condition);
-    let mut looks = false;
-    for claim in claims.chain(leads).chain(waits) {
-        visit(claim, &mut |expr| looks |= matches!(expr.kind, ExprKind::Contents(..)));
-    }
-    looks
+/// Whether an expression reads words of memory, by their address or in a claim.
+fn looks_at_memory(expr: &ExprKind) -> bool {
+    matches!(expr, ExprKind::Memory(_) | ExprKind::Contents(..))
 }
 
 /// Whether code reads or writes copies in a way that is not followed here.
@@ -44,28 +36,21 @@ fn is_touched_otherwise(protocol: &Protocol) -> bool {
     protocol.messages.iter().any(moves_bytes)
         || protocol.roles.iter().any(|role| {
             let is_own = role.object == BLOCK && role.kind != RoleKind::Ghost;
-            role.handlers.iter().any(|handler| touches_otherwise(&handler.steps, is_own))
+            role.code().any(|handler| touches_otherwise(&handler.steps, is_own))
         })
 }
 
 /// `is_own`: the present object is a block, and the code is that of its own role.
 fn touches_otherwise(steps: &[Step], is_own: bool) -> bool {
-    steps.iter().any(|step| {
-        let mut by_address = false;
-        for expr in expressions(&step.kind) {
-            visit(expr, &mut |expr| by_address |= matches!(expr.kind, ExprKind::Memory(_) | ExprKind::Contents(..)));
-        }
-        by_address
-            || match &step.kind {
-                StepKind::Store(..)
-                | StepKind::Copy { .. }
-                | StepKind::Install(Some(_))
-                | StepKind::Send { payload: PayloadSource::Memory { .. } | PayloadSource::List(_), .. } => true,
-                StepKind::Send { payload: PayloadSource::Block, object: Some(_), .. } => true,
-                kind if touches_copy(kind) => !is_own,
-                StepKind::Elsewhere(_, _, body) => touches_otherwise(body, false),
-                kind => inner(kind).any(|steps| touches_otherwise(steps, is_own)),
-            }
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Store(..)
+        | StepKind::Copy { .. }
+        | StepKind::Install(Some(_))
+        | StepKind::Send { payload: PayloadSource::Memory { .. } | PayloadSource::List(_), .. } => true,
+        StepKind::Send { payload: PayloadSource::Block, object: Some(_), .. } => true,
+        kind if touches_copy(kind) => !is_own,
+        StepKind::Elsewhere(_, _, body) => touches_otherwise(body, false),
+        kind => inner(kind).any(|steps| touches_otherwise(steps, is_own)),
     })
 }
 

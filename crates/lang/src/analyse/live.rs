@@ -5,24 +5,19 @@
 //! if it is live in a state that may come next. What comes next is where the handlers of the state `goto`, and
 //! wherever other code may put the instance: another role of the node, or another object, may call an action of it, at
 //! any time. So each state that is the target of such a `goto` may follow on every state of the role. What other code or
-//! an invariant reads or writes itself is never cleared.
+//! a claim reads or writes itself is never cleared.
 
 use std::collections::BTreeSet;
-use trivium_protocol::walk::{expressions, inner, place_of, visit};
+use trivium_protocol::walk::{claims, expressions, inner, place_of, visit};
 use trivium_protocol::*;
 
 type Vars = BTreeSet<VarId>;
 
 pub(super) fn live(protocol: &mut Protocol) {
     let mut foreign: Vec<Foreign> = protocol.roles.iter().map(|_| Foreign::default()).collect();
-    for invariant in &protocol.invariants {
-        pin_expr(&invariant.condition, None, &mut foreign);
-    }
-    for condition in &protocol.conditions {
-        pin_expr(&condition.condition, None, &mut foreign);
-    }
+    claims(protocol).for_each(|claim| pin_expr(claim, None, &mut foreign));
     for (r, role) in protocol.roles.iter().enumerate() {
-        for handler in &role.handlers {
+        for handler in role.code() {
             if let Some(guard) = &handler.guard {
                 pin_expr(guard, Some(r), &mut foreign);
             }
@@ -44,7 +39,7 @@ pub(super) fn live(protocol: &mut Protocol) {
 /// What code that is not a role's own handlers on their own object does to it.
 #[derive(Default)]
 struct Foreign {
-    /// Variables that it, or an invariant, looks at or changes: they stay as they are.
+    /// Variables that it, or a claim, looks at or changes: they stay as they are.
     pinned: Vars,
     /// States that it may put an instance into, whatever the instance's state was.
     entered: BTreeSet<StateId>,
@@ -167,7 +162,7 @@ fn reads(expr: &Expr, written: &Vars, read: &mut Vars) {
     });
 }
 
-/// Variables that another role or an invariant looks at stay as they are.
+/// Variables that another role or a claim looks at stay as they are.
 fn pin_expr(expr: &Expr, own_role: Option<usize>, foreign: &mut [Foreign]) {
     visit(expr, &mut |e| match &e.kind {
         ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, _, _) => {

@@ -20,9 +20,11 @@ pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     copies::copies(protocol);
 }
 
-/// Finds [`State::dead`] anew, of a protocol whose steps have been changed since it was compiled.
+/// Finds [`State::dead`] and [`State::copy_is_dead`] anew, of a protocol that has been changed since it was compiled.
 pub fn find_dead(protocol: &mut Protocol) {
     live::live(protocol);
+    protocol.roles.iter_mut().flat_map(|role| &mut role.states).for_each(|state| state.copy_is_dead = false);
+    copies::copies(protocol);
 }
 
 fn sum(a: Bound, b: Bound) -> Bound {

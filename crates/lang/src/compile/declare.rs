@@ -130,7 +130,15 @@ impl Compiler {
                 // It stays declared, so that its uses are not mistakes of their own.
                 value = declared.min(hi).max(lo);
             }
-            self.protocol.params.push(Param { name: name.text.clone(), value, lo, hi, check: check.map(|(c, _)| c) });
+            self.protocol.params.push(Param {
+                name: name.text.clone(),
+                value,
+                from: if set.is_some() { ValueFrom::Set } else { ValueFrom::Default },
+                declared,
+                lo,
+                hi,
+                check: check.map(|(c, _)| c),
+            });
         }
         for (name, _) in &options.params {
             if !self.protocol.params.iter().any(|p| p.name == *name) {
@@ -291,6 +299,7 @@ impl Compiler {
                 deferrable: Vec::new(),
                 events: Vec::new(),
                 table: Vec::new(),
+                kept_answers: Vec::new(),
                 exclusions: Vec::new(),
                 handlers: Vec::new(),
                 initially: None,

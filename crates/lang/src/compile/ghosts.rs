@@ -48,6 +48,7 @@ impl Compiler {
                 deferrable: Vec::new(),
                 events: Vec::new(),
                 table: Vec::new(),
+                kept_answers: Vec::new(),
                 exclusions: Vec::new(),
                 handlers: Vec::new(),
                 initially: None,

@@ -668,6 +668,13 @@ impl Compiler {
         of_state.or_else(|| of_role.map(|(what, span)| Fallback { what, by: ExcludedBy::Role, span }))
     }
 
+    /// Whether an event is an answer: a message that only awaits of the role name.
+    fn is_answer(&self, r: usize, event: EventKind) -> bool {
+        let mut states = self.protocol.roles[r].states.iter().zip(&self.answers[r]);
+        let names = |answers: &Answers| answers.list.iter().any(|(named, _)| *named == event);
+        matches!(event, EventKind::Message(_)) && states.all(|(state, answers)| state.waiting || !names(answers))
+    }
+
     /// Guarded clauses that may all fail are followed by what `otherwise` says.
     fn with_fallback(
         &mut self,
@@ -707,7 +714,12 @@ impl Compiler {
             (_, EventKind::Evict) if !self.protocol.cached => Response::Hold,
             // What the processor's cache gave up waits on its way to the engine.
             (None, EventKind::Evict | EventKind::WriteBack) if waiting => Response::Hold,
-            (Some(Fallback { what: Otherwise::Defer, .. }), _) => Response::Defer,
+            (Some(Fallback { what: Otherwise::Defer, by, .. }), _) => {
+                if by == ExcludedBy::State && self.is_answer(r, event) {
+                    self.protocol.roles[r].kept_answers.push((StateId(s as u16), event));
+                }
+                Response::Defer
+            }
             (Some(Fallback { what: Otherwise::Impossible, by, span }), _) => {
                 self.refuse(r, s, event, by, span);
                 Response::Impossible

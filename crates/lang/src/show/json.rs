@@ -34,7 +34,8 @@ pub fn json(protocol: &Protocol) -> Value {
         })).collect::<Vec<_>>(),
         "ghosts": protocol.ghosts.iter().map(|g| ghost(protocol, g)).collect::<Vec<_>>(),
         "params": protocol.params.iter().map(|p| value!({
-            "name": p.name, "value": p.value, "lo": p.lo, "hi": p.hi,
+            "name": p.name, "value": p.value, "from": p.from.name(), "default": p.declared, "lo": p.lo, "hi": p.hi,
+            "check": p.check,
         })).collect::<Vec<_>>(),
         "objects": protocol.objects,
         "records": protocol.records.iter().map(|r| value!({

@@ -86,10 +86,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("leads to", protocol.leads_to.iter().map(|l| leads_to(protocol, l)).collect()),
         ("waits", protocol.waits.iter().map(|w| wait(protocol, w)).collect()),
         ("ghosts", protocol.ghosts.iter().flat_map(|g| ghost(protocol, g)).collect()),
-        (
-            "parameters",
-            protocol.params.iter().map(|p| format!("{} = {} (from {} to {})", p.name, p.value, p.lo, p.hi)).collect(),
-        ),
+        ("parameters", protocol.params.iter().map(parameter).collect()),
         ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
         ("processor", if protocol.cached { vec!["cached".into()] } else { Vec::new() }),
         ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(l))).collect()),
@@ -102,6 +99,16 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
     }
     facts.retain(|(_, lines)| !lines.is_empty());
     facts
+}
+
+/// A parameter's value, with what the file declares.
+fn parameter(param: &Param) -> String {
+    let default = match param.value == param.declared {
+        true => String::new(),
+        false => format!(", default {}", param.declared),
+    };
+    let check = param.check.map_or(String::new(), |value| format!(", in check {value}"));
+    format!("{} = {} (from {} to {}{default}{check})", param.name, param.value, param.lo, param.hi)
 }
 
 fn invariant(protocol: &Protocol, invariant: &Invariant) -> String {

@@ -63,6 +63,10 @@ pub enum Slip {
     Swap(usize, usize),
     /// One of the mistakes that `trivium mutate` makes.
     Mutate(usize),
+    /// A step that answers a thread stands where none did: which place, and which step.
+    Answer(usize, usize),
+    /// What answers a load or a store answers a hint, too.
+    Prefetch(usize),
 }
 
 /// One of them.
@@ -77,6 +81,29 @@ pub fn slip() -> impl Strategy<Value = Slip> {
     ]
 }
 
+/// One that has to do with who is let go, completed or answered.
+pub fn answering() -> impl Strategy<Value = Slip> {
+    let at = 0usize..1 << 16;
+    prop_oneof![
+        4 => (at.clone(), 0usize..STEPS.len()).prop_map(|(at, step)| Slip::Answer(at, step)),
+        1 => at.prop_map(Slip::Prefetch),
+    ]
+}
+
+/// Steps that answer a thread.
+const STEPS: [&str; 5] = ["resume", "complete", "return", "return 1", "defer"];
+
+/// A text with something after one of the places at which one of these words stands.
+fn with_after(text: &str, words: &[&str], at: usize, insert: &str) -> String {
+    let mut ends: Vec<usize> =
+        words.iter().flat_map(|word| text.match_indices(word).map(|(from, _)| from + word.len())).collect();
+    ends.sort_unstable();
+    match ends.get(at % ends.len().max(1)) {
+        Some(&end) => format!("{}{insert}{}", &text[..end], &text[end..]),
+        None => text.to_string(),
+    }
+}
+
 /// A text with mistakes, made one after the other.
 pub fn slipped(text: &str, slips: &[Slip]) -> String {
     slips.iter().fold(text.to_string(), |text, slip| match *slip {
@@ -87,6 +114,8 @@ pub fn slipped(text: &str, slips: &[Slip]) -> String {
         Slip::Double(at) => of_lines(&text, |lines, here| lines.insert(here(at), lines[here(at)])),
         Slip::Swap(a, b) => of_lines(&text, |lines, here| lines.swap(here(a), here(b))),
         Slip::Mutate(at) => mutated(&text, at),
+        Slip::Answer(at, step) => with_after(&text, &["{ ", "; "], at, &format!("{}; ", STEPS[step % STEPS.len()])),
+        Slip::Prefetch(at) => with_after(&text, &["on read", "on write"], at, ", prefetch"),
     })
 }
 

@@ -7,7 +7,7 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE,
 };
-use trivium_node::{NodeError, NodeMemory, Purpose, Refusal, SplitPhaseStep};
+use trivium_node::{Awaited, NodeError, NodeMemory, Purpose, Refusal, SplitPhaseStep};
 use trivium_protocol::{BLOCK, EventKind, OpId};
 
 impl Processor for NodeState {
@@ -189,7 +189,8 @@ impl NodeState {
                 Refusal::Broken(error) => self.fail(error),
             })?;
             let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, 0) };
-            self.raise(protocol, &event);
+            let number = self.core.thread.asks(Awaited::Call(protocol));
+            self.raise(protocol, &event, number);
         }
         self.wait(Wait::Call { protocol, op, object })?;
         let what = || self.core.call_name(protocol, op);

@@ -6,9 +6,9 @@ use crate::history::{History, PastEvent};
 use crate::spare::Arrival;
 use crate::wire::write_credit;
 use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Payload};
-use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::{Held, Instance, NodeError, Touched};
-use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Promise, RoleId, Type};
+use trivium_guest::SHARED_BASE;
+use trivium_node::{EventNumber, Held, Instance, NodeError, Touched, allows};
+use trivium_protocol::{BLOCK, EventKind, LaneId, Promise, RoleId, Type};
 
 /// What a node can do next.
 enum Action {
@@ -37,7 +37,7 @@ impl NodeState {
                 Some(Incoming::Local(own)) => {
                     if own.event.kind.is_hint() {
                         self.hint(own.protocol, &own.event)?;
-                    } else if self.is_awaited(&own.event) {
+                    } else if !own.event.has_caller() || self.core.thread.begins_to_wait(own.of_thread) {
                         self.dispatch(own.protocol, None, &own.event)?;
                     }
                     self.spare.keep_arrival(own);
@@ -147,6 +147,9 @@ impl NodeState {
         let record = self.core.record_of(protocol, role, object);
         let event = record.and_then(|record| engine.replay_event(role, object, record));
         self.handling.restart(protocol);
+        if event.as_ref().is_some_and(Event::has_caller) {
+            self.core.thread.is_replayed();
+        }
         let outcome = engine.replay(role, object, self);
         self.ended(protocol, engine, event.as_ref(), outcome)
     }
@@ -208,6 +211,7 @@ impl NodeState {
     ) -> Result<(), NodeError> {
         self.core.check_homes(&format_args!("node {}", self.core.me))?;
         let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
+        let returned = self.handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
         if let Some(what) = &self.handling.effects.trouble {
             let handler = outcome.handler.map_or(String::new(), |id| {
                 engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
@@ -221,7 +225,8 @@ impl NodeState {
         self.note_handled(protocol, event, &outcome);
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
-                self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event });
+                let number = self.core.thread.latest();
+                self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event, number });
             }
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => {
@@ -234,12 +239,12 @@ impl NodeState {
         self.lines.empty_buffers();
         // Before the access may end by it.
         self.tries(outcome.object)?;
-        self.release(protocol, engine);
+        self.release(protocol, engine, returned);
         Ok(())
     }
 
-    /// What a handler did to others, and to the program, takes its way.
-    fn release(&mut self, protocol: usize, engine: &Engine) {
+    /// What a handler did to others, and to the program, takes its way; the call that has `returned` gives this.
+    fn release(&mut self, protocol: usize, engine: &Engine, returned: Option<i64>) {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
         if !handling.gathered.is_empty() {
             self.forget_gathered(&mut handling.gathered);
@@ -259,11 +264,15 @@ impl NodeState {
                 What::Packet(packet) => self.post(sent.to, packet),
             }
         }
-        for &value in &handling.effects.answers {
+        if let Some(value) = returned {
             self.answer_call(value);
         }
-        for &(object, completed) in &handling.effects.resumed {
-            self.resume_access(object, completed);
+        if let Some(read) = handling.effects.completed {
+            self.grant = Some(Grant::Complete(read));
+            self.wake();
+        }
+        for &object in &handling.effects.resumed {
+            self.resume_access(object);
         }
         if let Doing::Waiting(Wait::Change(block, _)) = self.doing
             && handling.effects.changed.contains(&block)
@@ -271,7 +280,8 @@ impl NodeState {
             self.wake();
         }
         for &(task, object, args) in &handling.effects.tasks {
-            self.raise(protocol, &Event { args, ..Event::local(EventKind::Task(task), object, 0) });
+            let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
+            self.raise(protocol, &event, EventNumber::default());
         }
         for &(role, object, after) in &handling.effects.timers {
             self.set_timer((protocol, role, object), after);
@@ -289,11 +299,11 @@ impl NodeState {
         }
     }
 
-    /// Something has happened on this node.
-    pub(super) fn raise(&mut self, protocol: usize, event: &Event) {
+    /// Something has happened on this node; its number, if it is an event of the thread.
+    pub(super) fn raise(&mut self, protocol: usize, event: &Event, number: EventNumber) {
         let mut own = self.spare.arrival(protocol, event.kind, event.object, event.sender);
         own.event.args.assign(&event.args);
-        (own.event.thread, own.event.payload) = (event.thread, event.payload);
+        (own.event.thread, own.event.payload, own.of_thread) = (event.thread, event.payload, number);
         self.inbox.push_back(Incoming::Local(own));
     }
 
@@ -320,18 +330,12 @@ impl NodeState {
         self.wake();
     }
 
-    /// Handlers resumed an object, or have completed its access, which read `completed`.
-    pub(super) fn resume_access(&mut self, object: Object, completed: Option<u64>) {
-        if self.doing != Doing::Waiting(Wait::Access(object)) {
-            return;
+    /// An object is resumed: the thread tries its access again, if it waits for the object.
+    pub(super) fn resume_access(&mut self, object: Object) {
+        if self.core.thread.resume(object) {
+            self.grant = allows(self.tag(object), self.pending_kind).then_some(Grant::Tag);
+            self.wake();
         }
-        let tag = self.tag(object);
-        self.grant = match (completed, self.pending_kind) {
-            (Some(read), _) => Some(Grant::Complete(read)),
-            (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
-            (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
-        };
-        self.wake();
     }
 
     /// The program goes on.
@@ -352,7 +356,7 @@ impl NodeState {
             }
             if before != after && !self.core.schedule.holds_nothing() {
                 for held in self.core.schedule.take_held(instance) {
-                    self.raise(protocol, &held.event);
+                    self.raise(protocol, &held.event, held.number);
                 }
             }
         }

@@ -3,14 +3,14 @@
 //! The program's memory is what its processor's cache holds; the engine's copies of blocks lie in [`Lines`](trivium_node::Lines). The cache
 //! has room for all that a program touches, so that nothing leaves by itself.
 
-use super::{Doing, NodeState, Wait};
+use super::NodeState;
 use trivium_engine::{CacheLine, Object};
 use trivium_node::HandlerMemory;
 use trivium_protocol::Line;
 
 impl NodeState {
     fn requests(&self, block: Object) -> bool {
-        self.doing == Doing::Waiting(Wait::Access(block)) || self.lines.line(block).hinted
+        self.core.thread.requests(block) || self.lines.line(block).hinted
     }
 
     /// The line's access becomes what its state gives.

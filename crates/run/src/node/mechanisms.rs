@@ -1,7 +1,7 @@
 //! The way out of a handler on a real node: effects on this node are true at once, what it asks for on behalf of others is kept
 //! until it has ended.
 
-use super::{Doing, Mapped, NodeState, Wait};
+use super::{Mapped, NodeState};
 use crate::spare::Arrival;
 use crate::wire::write_message;
 use trivium_engine::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
@@ -88,7 +88,7 @@ impl NodeState {
     /// Performs the access at which the program waits for a block, if it does, on this node's memory; gives what was there
     /// before.
     fn perform_pending(&mut self, object: Object) -> Option<u64> {
-        if self.doing != Doing::Waiting(Wait::Access(object)) {
+        if !self.core.thread.complete(object) {
             return None;
         }
         let pending = self.pending;
@@ -243,25 +243,22 @@ impl Mechanisms for NodeState {
     }
 
     fn complete(&mut self, object: Object) {
-        if !self.handling.effects.is_completed(object)
-            && let Some(read) = self.perform_pending(object)
-        {
-            self.handling.effects.completed(object, read);
+        if let Some(read) = self.perform_pending(object) {
+            self.handling.effects.completed = Some(read);
         }
     }
 
     fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
-        let waits = self.doing == Doing::Waiting(Wait::Access(object));
-        let waiting = waits.then_some((self.pending, self.pending_kind));
-        self.complete_access(object, (thread, place), value, waiting);
+        let access = (self.pending, self.pending_kind);
+        self.complete_access(object, (thread, place), value, access);
     }
 
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         self.perform_access(block, access)
     }
 
-    fn answer(&mut self, _thread: Thread, value: i64) {
-        self.handling.effects.answers.push(value);
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.handling.effects.answers.push((thread, value));
     }
 
     fn pending(&mut self, _thread: Thread) -> Pending {

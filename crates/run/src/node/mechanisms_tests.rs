@@ -9,7 +9,7 @@ use std::time::Instant;
 use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{HandlerMemory, NodeMemory, Protocols};
+use trivium_node::{Awaited, HandlerMemory, NodeMemory, Protocols};
 use trivium_protocol::BLOCK;
 
 struct RunBench {
@@ -61,6 +61,8 @@ impl Bench for RunBench {
     fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
         m.pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
         m.pending_kind = AccessKind::Write;
+        let number = m.core.thread.asks(Awaited::Access(block));
+        assert!(m.core.thread.begins_to_wait(number));
         m.doing = Doing::Waiting(Wait::Access(block));
         Some(m.pending)
     }

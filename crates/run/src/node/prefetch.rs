@@ -1,9 +1,9 @@
 //! Prefetches (`docs/semantics.md`, section 2): requests for which the program does not wait.
 
-use super::{Doing, Incoming, Mapped, NodeState, Wait};
+use super::{Incoming, Mapped, NodeState};
 use trivium_engine::{Event, Object};
 use trivium_guest::SHARED_BASE;
-use trivium_node::NodeError;
+use trivium_node::{EventNumber, NodeError};
 use trivium_protocol::{BLOCK, EventKind, Response};
 
 impl NodeState {
@@ -16,7 +16,7 @@ impl NodeState {
         let block = self.core.block_of(offset);
         if self.is_placed(offset) && !self.is_hinted(block) && self.is_useful(protocol, block, kind) {
             self.counts.prefetches += 1;
-            self.raise(protocol, &Event::local(kind, block, 0));
+            self.raise(protocol, &Event::local(kind, block, 0), EventNumber::default());
             self.next_poll = self.next_poll.min(instructions);
         }
     }
@@ -48,19 +48,12 @@ impl NodeState {
         self.core.protocols.cached[protocol] && (self.lines.line(block).hinted || self.is_hinted(block))
     }
 
-    /// Whether an access that has been raised, and perhaps held, still has its thread, or is allowed: one that was held has been resumed
-    /// since, and may have been performed.
-    pub(super) fn is_awaited(&mut self, event: &Event) -> bool {
-        let Some(wanted) = event.kind.wants() else { return true };
-        self.doing == Doing::Waiting(Wait::Access(event.object)) || self.tag(event.object) >= wanted
-    }
-
     /// A prefetch has its turn, if it may still bring anything. With a cache it is a request from now on.
     pub(super) fn hint(&mut self, protocol: usize, event: &Event) -> Result<(), NodeError> {
         if !self.is_useful(protocol, event.object, event.kind) {
             // An access that has joined it makes its own request.
             if self.core.protocols.cached[protocol] {
-                self.resume_access(event.object, None);
+                self.resume_access(event.object);
             }
             return Ok(());
         }

@@ -6,7 +6,7 @@ use crate::wire::Control;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Object};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
-use trivium_node::{Claimed, NodeError, pending, shared_u32};
+use trivium_node::{Awaited, Claimed, NodeError, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// Private memory is allowed in pieces of so many bytes.
@@ -56,6 +56,7 @@ impl NodeState {
                 None => {}
             }
         };
+        self.core.thread.goes_on();
         self.latency.add(self.tried.took());
         Ok(step)
     }
@@ -242,8 +243,11 @@ impl NodeState {
                 }
             }
         };
-        if !self.joins_prefetch(protocol, block) {
-            self.raise(protocol, &Event::local(event, block, 0));
+        if self.joins_prefetch(protocol, block) {
+            self.core.thread.joins(block);
+        } else {
+            let number = self.core.thread.asks(Awaited::Access(block));
+            self.raise(protocol, &Event::local(event, block, 0), number);
         }
         Ok(())
     }

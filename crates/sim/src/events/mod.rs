@@ -4,7 +4,7 @@ pub(crate) mod queue;
 
 use crate::reports::timeline::Cause;
 use trivium_engine::{Args, Event, Node, Object};
-use trivium_node::{Data, Purpose};
+use trivium_node::{Data, EventNumber, Purpose};
 use trivium_protocol::{BLOCK, LaneId, MessageId, RoleId};
 
 /// The order in which a node's events take effect: by time, then by who caused them, then by how many that one
@@ -110,6 +110,8 @@ pub struct Local {
     pub protocol: usize,
     /// What happened.
     pub event: Event,
+    /// Its number among the events of the node's thread, if it is one of them.
+    pub number: EventNumber,
     /// What led to it, if that is recorded.
     pub cause: Cause,
 }

@@ -7,7 +7,7 @@ use crate::node::processor::{Doing, Wait};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
-use trivium_engine::{Engine, Node, Outcome, Thread};
+use trivium_engine::{Disposition, Engine, Event, Node, Outcome, Thread};
 use trivium_node::{AskedStep, NodeError, Request, allows};
 use trivium_protocol::{HandlerId, RoleId};
 
@@ -23,8 +23,10 @@ pub(crate) struct AskedNote {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AskedWhat {
-    /// A thread of the node waits with it.
+    /// A thread of the node waits with it: a handler of its event runs.
     Waits(Request),
+    /// The thread does not wait with it any more, or not yet again: its event is held or deferred, or it was let go.
+    Keeps(Thread),
     /// A handler performed or completed it.
     Step(AskedStep, ByHandler),
     /// A handler let a thread of its node perform its access itself.
@@ -56,7 +58,7 @@ impl AskedNote {
         match self.what {
             AskedWhat::Waits(request) => request.asker,
             AskedWhat::Step(step, _) => step.request.asker,
-            AskedWhat::Itself(thread, _) => (self.node, thread),
+            AskedWhat::Keeps(thread) | AskedWhat::Itself(thread, _) => (self.node, thread),
         }
     }
 }
@@ -96,6 +98,10 @@ impl AskedWatch {
         let (wrong, before, step, handler) = match note.what {
             AskedWhat::Waits(request) => {
                 self.waiting.insert((node, thread), request);
+                return Ok(());
+            }
+            AskedWhat::Keeps(_) => {
+                self.waiting.remove(&(node, thread));
                 return Ok(());
             }
             AskedWhat::Step(step, handler) if step.performs => {
@@ -153,35 +159,47 @@ impl AskedWatch {
 }
 
 impl NodeState {
-    /// The processor waits with an access, from cycle `time` on.
-    pub(super) fn note_waits(&mut self, time: u64) {
+    /// A handler of the thread's event is about to run: the thread waits, with an access if it is one.
+    pub(super) fn note_waits(&mut self, protocol: usize, event: &Event) {
+        if event.kind.wants().is_none() || !self.shared.protocols.performs_for_threads[protocol] {
+            return;
+        }
+        let time = self.now;
         let request = Request::of((self.core.me, 0), &self.compute.pending(), self.compute.pending_kind());
         self.watched.asked.push(AskedNote { time, node: self.core.me, what: AskedWhat::Waits(request) });
     }
 
     /// A handler has ended, which may have performed accesses for threads, or completed them.
-    pub(super) fn note_asked(&mut self, handling: &Handling, outcome: &Outcome) {
-        let Some(handler) = outcome.handler else { return };
-        let protocol = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
+    pub(super) fn note_asked(&mut self, handling: &Handling, event: Option<&Event>, outcome: &Outcome) {
+        let is_kept = matches!(outcome.disposition, Disposition::Held | Disposition::Deferred)
+            && event.is_some_and(Event::has_caller);
         let (time, node) = (handling.start, self.core.me);
-        let handler = ByHandler { protocol, role: outcome.role, handler };
         let note = |what| AskedNote { time, node, what };
-        self.watched.asked.extend(handling.effects.asked.iter().map(|&step| note(AskedWhat::Step(step, handler))));
-        if self.goes_on_by_itself(handling) {
-            self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
+        if let Some(handler) = outcome.handler {
+            let protocol = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
+            let handler = ByHandler { protocol, role: outcome.role, handler };
+            self.watched.asked.extend(handling.effects.asked.iter().map(|&step| note(AskedWhat::Step(step, handler))));
+            if !is_kept && self.goes_on_by_itself(handling) {
+                return self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
+            }
+        }
+        if is_kept || self.is_resumed(handling) {
+            self.watched.asked.push(note(AskedWhat::Keeps(0)));
         }
     }
 
     /// Whether a handler that has ended lets the processor perform the access with which it waits.
     fn goes_on_by_itself(&mut self, handling: &Handling) -> bool {
         let completes = handling.effects.asked.iter().any(|step| !step.performs);
-        let Doing::Waiting(Wait::Access(object)) = self.compute.doing else { return false };
-        let Some(&(_, done)) = handling.effects.resumed.iter().find(|(resumed, _)| *resumed == object) else {
-            return false;
-        };
-        match done {
-            Some(_) => !completes,
-            None => allows(self.tag(object), self.compute.pending_kind()),
+        if handling.effects.completed.is_some() {
+            return !completes;
         }
+        let Doing::Waiting(Wait::Access(object)) = self.compute.doing else { return false };
+        self.is_resumed(handling) && allows(self.tag(object), self.compute.pending_kind())
+    }
+
+    /// Whether a handler that has ended lets the thread go that waits with an access.
+    fn is_resumed(&self, handling: &Handling) -> bool {
+        handling.effects.resumed.iter().any(|&object| self.core.thread.is_let_go_by(object))
     }
 }

@@ -11,7 +11,7 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE, StackFrame,
 };
-use trivium_node::{NodeError, Purpose, Refusal, SplitPhaseStep};
+use trivium_node::{Awaited, NodeError, Purpose, Refusal, SplitPhaseStep};
 use trivium_protocol::{BLOCK, EventKind, OpId};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
@@ -295,6 +295,7 @@ impl NodeState {
         self.stall(handing, Spent::Sync);
         let mut call = self.local(protocol, EventKind::Op(op), object);
         call.event.args = Args::of(&words);
+        call.number = self.core.thread.asks(Awaited::Call(protocol));
         let at = self.compute.clock();
         self.raise(at, Arrival::Local(call));
         self.wait(Wait::Call { protocol, op, object }, Spent::Sync);

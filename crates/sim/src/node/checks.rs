@@ -266,7 +266,7 @@ impl NodeState {
     /// is made again.
     pub(super) fn note_call(&mut self, handling: &Handling) {
         if let Some(calling) = self.checks.calling.take()
-            && !handling.effects.answers.contains(&0)
+            && !handling.effects.answers.iter().any(|(_, value)| *value == 0)
         {
             self.count_access(calling, handling.sends.is_empty());
         }

@@ -136,6 +136,10 @@ impl NodeState {
             event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
         if let Some(event) = &event {
             self.expect(&dispatched, event);
+            if event.has_caller() {
+                self.core.thread.is_replayed();
+                self.note_waits(protocol, event);
+            }
         }
         let outcome = engine.replay(role, object, self);
         self.check_homes(start)?;
@@ -171,7 +175,8 @@ impl NodeState {
         let is_wanted = match event.kind {
             EventKind::Evict => self.still_evicts(protocol, event, self.now),
             kind if kind.is_hint() => self.hears_prefetch(protocol, event),
-            kind => kind.wants().is_none_or(|wanted| self.is_awaited(event.object, wanted)),
+            _ if event.has_caller() => self.core.thread.begins_to_wait(local.number),
+            _ => true,
         };
         if is_wanted {
             let source = match event.kind {
@@ -179,6 +184,9 @@ impl NodeState {
                 EventKind::Task(_) => Trigger::Task,
                 _ => Trigger::Fault,
             };
+            if event.has_caller() {
+                self.note_waits(protocol, event);
+            }
             let cause = local.cause.take();
             let dispatched = Dispatched { protocol, source, cause, possible: arrived, arrived: None, ready: arrived };
             self.dispatch(&dispatched, None, &local.event)?;
@@ -283,7 +291,7 @@ impl NodeState {
         }
         self.note_states(engine, &handling)?;
         if shared.protocols.performs_for_threads[dispatched.protocol] {
-            self.note_asked(&handling, outcome);
+            self.note_asked(&handling, event, outcome);
         }
         if matches!(dispatched.source, Trigger::Call(_)) {
             self.note_call(&handling);
@@ -299,10 +307,17 @@ impl NodeState {
             true => self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, on_processor)),
             false => Runs::default(),
         };
+        let returned = handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
+        if handling.effects.trouble.is_some() {
+            return Err(self.troubled(engine, outcome, &handling));
+        }
         match (outcome.disposition, event) {
-            (Disposition::Held, Some(event)) => {
-                self.core.schedule.hold(Held { protocol: dispatched.protocol, role: outcome.role, event: *event })
-            }
+            (Disposition::Held, Some(event)) => self.core.schedule.hold(Held {
+                protocol: dispatched.protocol,
+                role: outcome.role,
+                event: *event,
+                number: self.core.thread.latest(),
+            }),
             (Disposition::Deferred, _) => {}
             (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
             _ => {}
@@ -310,7 +325,7 @@ impl NodeState {
         if shared.protocols.any_cached {
             self.blocks.lines.empty_buffers();
         }
-        self.release(dispatched.protocol, engine, &mut handling, &runs);
+        self.release(dispatched.protocol, engine, &mut handling, (&runs, returned));
         self.look_at_prefetches(handling.timing.resume.unwrap_or(end));
         self.tries(outcome.object)?;
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
@@ -467,9 +482,15 @@ impl NodeState {
         busy
     }
 
-    /// What a handler did to others, and to the processor, takes its way.
+    /// What a handler did to others, and to the processor, takes its way; the call that has `returned` gives this.
     #[inline(always)]
-    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, runs: &Runs) {
+    fn release(
+        &mut self,
+        protocol: usize,
+        engine: &Engine,
+        handling: &mut Handling,
+        (runs, returned): (&Runs, Option<i64>),
+    ) {
         let end = handling.timing.end;
         let run = &runs.all;
         let left = |at: u64| run.clone().map(|run| (run, at));
@@ -481,11 +502,14 @@ impl NodeState {
             self.release_sends(protocol, engine, handling, runs);
         }
         let resumed = handling.timing.resume.unwrap_or(end);
-        for &value in &handling.effects.answers {
+        if let Some(value) = returned {
             self.answered(value, resumed, &resumed_by.map(|run| (run.clone(), resumed)));
         }
-        for &(object, completed) in &handling.effects.resumed {
-            self.resume_access(object, completed, resumed, resumed_by.map(|run| (run.clone(), resumed)));
+        if let Some(read) = handling.effects.completed {
+            self.complete_access_at(read, resumed, resumed_by.map(|run| (run.clone(), resumed)));
+        }
+        for &object in &handling.effects.resumed {
+            self.resume_access(object, resumed, resumed_by.map(|run| (run.clone(), resumed)));
         }
         if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
             && handling.effects.changed.contains(&block)
@@ -596,7 +620,8 @@ impl NodeState {
         if changed && !self.core.schedule.holds_nothing() {
             for held in self.core.schedule.take_held(instance) {
                 let at = if held.event.has_caller() { self.retry_time(end) } else { end };
-                let again = Local { protocol: instance.0, event: held.event, cause: cause.clone() };
+                let again =
+                    Local { protocol: instance.0, event: held.event, number: held.number, cause: cause.clone() };
                 self.raise(at, Arrival::Local(Box::new(again)));
             }
         }

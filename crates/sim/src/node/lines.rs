@@ -9,18 +9,17 @@
 use crate::events::{Arrival, Local};
 use crate::machine::price::Transaction;
 use crate::node::NodeState;
-use crate::node::processor::{Doing, Wait};
 use crate::timing::cache::LineState;
 use crate::timing::pricing::Primitive;
 use trivium_engine::number::index;
 use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
-use trivium_node::{Data, HandlerMemory, Held, shared_u32};
+use trivium_node::{Data, EventNumber, HandlerMemory, Held, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Line, Response};
 
 impl NodeState {
     fn requests(&self, block: Object) -> bool {
-        self.compute.doing == Doing::Waiting(Wait::Access(block)) || self.blocks.lines.line(block).hinted
+        self.core.thread.requests(block) || self.blocks.lines.line(block).hinted
     }
 
     /// The line's access becomes what its state gives, for the processor and for those who watch.
@@ -188,7 +187,7 @@ impl NodeState {
             && let Some(record) = self.core.record_of(protocol, role, block)
             && *engine.response(role, engine.state(role, record), event.kind) == Response::Hold
         {
-            self.core.schedule.hold(Held { protocol, role, event: *event });
+            self.core.schedule.hold(Held { protocol, role, event: *event, number: EventNumber::default() });
             return None;
         }
         let mut line = self.blocks.lines.line(block);

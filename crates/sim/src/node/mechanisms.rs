@@ -2,7 +2,6 @@
 
 use crate::events::Envelope;
 use crate::node::NodeState;
-use crate::node::processor::{Doing, Wait};
 use crate::node::watch::TagChange;
 use crate::reports::timeline::Cause;
 use crate::timing::engines::RecordKey;
@@ -137,10 +136,10 @@ impl NodeState {
         self.handling.sends.push(envelope);
     }
 
-    /// Performs the access at which the processor waits for a block, if it does, on this node's memory; gives what
+    /// Performs the access with which the thread waits for a block, if it does, on this node's memory; gives what
     /// was there before.
     fn perform_pending(&mut self, object: Object) -> Option<u64> {
-        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+        if !self.core.thread.complete(object) {
             return None;
         }
         let pending = self.compute.pending();
@@ -359,18 +358,15 @@ impl Mechanisms for NodeState {
 
     fn complete(&mut self, object: Object) {
         self.did(Primitive::Resume);
-        if !self.handling.effects.is_completed(object)
-            && let Some(read) = self.perform_pending(object)
-        {
-            self.handling.effects.completed(object, read);
+        if let Some(read) = self.perform_pending(object) {
+            self.handling.effects.completed = Some(read);
         }
     }
 
     fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
         self.did(Primitive::Resume);
-        let waits = self.compute.doing == Doing::Waiting(Wait::Access(object));
-        let waiting = waits.then(|| (self.compute.pending(), self.compute.pending_kind()));
-        self.complete_access(object, (thread, place), value, waiting);
+        let access = (self.compute.pending(), self.compute.pending_kind());
+        self.complete_access(object, (thread, place), value, access);
     }
 
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
@@ -390,9 +386,9 @@ impl Mechanisms for NodeState {
         self.perform_access(block, access)
     }
 
-    fn answer(&mut self, _thread: Thread, value: i64) {
+    fn answer(&mut self, thread: Thread, value: i64) {
         self.did(Primitive::Resume);
-        self.handling.effects.answers.push(value);
+        self.handling.effects.answers.push((thread, value));
     }
 
     fn pending(&mut self, _thread: Thread) -> Pending {

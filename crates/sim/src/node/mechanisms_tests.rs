@@ -12,7 +12,7 @@ use std::sync::Arc;
 use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Args, Engine, Mechanisms, Object, Outgoing, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{HandlerMemory, Protocols, Space};
+use trivium_node::{Awaited, HandlerMemory, Protocols, Space};
 use trivium_protocol::BLOCK;
 
 struct SimBench {
@@ -66,6 +66,8 @@ impl Bench for SimBench {
         let pending =
             Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
         m.compute.set_pending(pending, AccessKind::Write);
+        let number = m.core.thread.asks(Awaited::Access(block));
+        assert!(m.core.thread.begins_to_wait(number));
         m.wait(Wait::Access(block), crate::reports::counters::Spent::Write);
         Some(pending)
     }

@@ -50,7 +50,7 @@ use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
 use trivium_guest::SHARED_BASE;
-use trivium_node::{Data, Lines, NodeCore, NodeError, NodeMemory, Space};
+use trivium_node::{Data, EventNumber, Lines, NodeCore, NodeError, NodeMemory, Space};
 use trivium_protocol::{Access, BLOCK, EventKind, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
@@ -221,13 +221,18 @@ impl NodeState {
     pub(crate) fn local(&mut self, protocol: usize, kind: EventKind, object: Object) -> Box<Local> {
         let spare = self.shared.spare.borrow_mut().local();
         match spare {
-            None => Box::new(Local { protocol, event: Event::local(kind, object, 0), cause: None }),
+            None => Box::new(Local {
+                protocol,
+                event: Event::local(kind, object, 0),
+                number: EventNumber::default(),
+                cause: None,
+            }),
             Some(mut local) => {
                 let event = &mut local.event;
                 (event.kind, event.object, event.sender, event.thread) = (kind, object, 0, 0);
                 event.payload = None;
                 event.args.assign(&Args::NONE);
-                (local.protocol, local.cause) = (protocol, None);
+                (local.protocol, local.cause, local.number) = (protocol, None, EventNumber::default());
                 local
             }
         }

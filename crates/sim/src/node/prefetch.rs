@@ -108,7 +108,7 @@ impl NodeState {
             }
             // An access that has joined it makes its own request.
             if self.shared.protocols.cached[protocol] {
-                self.resume_access(block, None, self.now, None);
+                self.resume_access(block, self.now, None);
             }
             return false;
         }

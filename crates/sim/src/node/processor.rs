@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
+use trivium_node::{Awaited, NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
 /// For what a processor waits.
@@ -317,26 +317,24 @@ impl NodeState {
         }
     }
 
-    /// Handlers resumed an object at cycle `at`, or have completed its access, which read `completed`.
-    pub(crate) fn resume_access(&mut self, object: Object, completed: Option<u64>, at: u64, cause: Cause) {
-        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
-            return;
+    /// An object is resumed at cycle `at`: the thread tries its access again, if it waits for the object.
+    pub(crate) fn resume_access(&mut self, object: Object, at: u64, cause: Cause) {
+        if self.core.thread.resume(object) {
+            let grant = allows(self.tag(object), self.compute.pending_kind).then_some(Grant::Tag);
+            let at = if grant.is_some() { at } else { self.retry_time(at) };
+            self.go_on_with_access(grant, at, cause);
         }
-        let tag = self.tag(object);
-        self.compute.grant = match (completed, self.compute.pending_kind) {
-            (Some(read), _) => Some(Grant::Complete(read)),
-            (None, AccessKind::Read) => (tag >= Access::Read).then_some(Grant::Tag),
-            (None, AccessKind::Write) => (tag == Access::Write).then_some(Grant::Tag),
-        };
-        let at = if self.compute.grant.is_some() { at } else { self.retry_time(at) };
-        self.wake(at.max(self.compute.trapped), &cause);
-        self.compute.cause = cause;
     }
 
-    /// Whether an access that has been raised, and perhaps held, still has its thread, or is allowed: one that was held has been resumed
-    /// since, and may have been performed.
-    pub(crate) fn is_awaited(&mut self, object: Object, wanted: Access) -> bool {
-        self.compute.doing == Doing::Waiting(Wait::Access(object)) || self.tag(object) >= wanted
+    /// The thread's access has been performed for it, and has read this: it goes on at cycle `at`.
+    pub(crate) fn complete_access_at(&mut self, read: u64, at: u64, cause: Cause) {
+        self.go_on_with_access(Some(Grant::Complete(read)), at, cause);
+    }
+
+    fn go_on_with_access(&mut self, grant: Option<Grant>, at: u64, cause: Cause) {
+        self.compute.grant = grant;
+        self.wake(at.max(self.compute.trapped), &cause);
+        self.compute.cause = cause;
     }
 
     /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
@@ -370,6 +368,7 @@ impl NodeState {
                 self.find_in_second_level(address, spent);
             }
             self.check_hit(address, kind)?;
+            self.core.thread.goes_on();
             self.blame_access(address, size, kind);
             if kind == AccessKind::Write {
                 self.note_store(address);
@@ -421,6 +420,7 @@ impl NodeState {
         }
         let tag = self.tag(block);
         if allows(tag, kind) {
+            self.core.thread.goes_on();
             if kind == AccessKind::Write {
                 self.note_store(address);
             }
@@ -636,15 +636,13 @@ impl NodeState {
         self.blame.iter_mut().for_each(|log| log.faulting = None);
         if self.joins_prefetch(protocol, block) {
             self.counts.counters.prefetches_late += 1;
+            self.core.thread.joins(block);
         } else {
             let mut fault = self.local(protocol, event, block);
-            fault.cause = cause;
+            (fault.cause, fault.number) = (cause, self.core.thread.asks(Awaited::Access(block)));
             self.raise(grant, Arrival::Local(fault));
         }
         self.wait(Wait::Access(block), spent);
-        if self.shared.protocols.performs_for_threads[protocol] {
-            self.note_waits(begun);
-        }
         Ok(())
     }
 

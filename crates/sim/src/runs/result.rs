@@ -40,6 +40,9 @@ pub struct SimResult {
     pub seed: u64,
     /// How long the simulation took on the host, without compilation of the program.
     pub host_seconds: f64,
+    /// What it was made with, in words of whoever asked for it.
+    #[serde(skip_serializing_if = "serde_json::Value::is_null")]
+    pub settings: serde_json::Value,
     /// The files of the program; the first is `program`.
     pub sources: Vec<String>,
     /// The flags of the C compiler, if any were given.
@@ -223,6 +226,7 @@ impl SimResult {
             nodes: setup.nodes,
             seed: setup.seed,
             host_seconds: 0.0,
+            settings: serde_json::Value::Null,
             sources: vec![program.name().into()],
             cc: None,
             block: setup.block,

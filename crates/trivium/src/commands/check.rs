@@ -1,9 +1,12 @@
 //! `trivium check`
 
+use super::explored::{Explored, ScenarioRun, one_line};
+use super::other_values::{OtherValue, WantedValues, other_values};
 use super::together;
 use crate::arguments::{Check, Format, Network, Ops, System};
 use crate::out_file::OutFile;
 use crate::output::{self, Head, grouped};
+use crate::settings::{ResultSettings, flat};
 use crate::{Failure, VERSION, failure, library, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -13,8 +16,8 @@ use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::group::Group;
 use trivium_check::{
-    Checkpoints, Config, ConfigError, Method, Origin, Progress, Report, Search, Verdict, WriteAll, explore, text,
-    text_around,
+    Checkpoints, Config, ConfigError, Origin, ParameterValue, Progress, Report, Search, TriedValue, Verdict, WriteAll,
+    explore, text, text_around,
 };
 use trivium_protocol::Protocol;
 
@@ -122,31 +125,43 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         group,
         origin: Origin { version: VERSION, hash: &hash.1 },
     };
-    let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
     let report = explore(&protocol, &config).map_err(refused)?;
-    let told = is_first.then(|| tell(arguments, &protocol, &config, &report, &bar));
+    let told = is_first.then(|| tell(arguments, &protocol, &config, report, &bar));
     match group {
         None => told.unwrap_or(Ok(0)),
         Some(group) => together::ended(group, told),
     }
 }
 
-/// Runs the scenarios of the file, and prints what was found; the exit code.
+/// Runs the scenarios of the file, tries other values of parameters, and prints what was found; the exit code.
 fn tell(
     arguments: &Check,
     protocol: &Arc<Protocol>,
     config: &Config,
-    report: &Report,
+    report: Report,
     bar: &ProgressBar,
 ) -> Result<u8, Failure> {
-    let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
-    let wanted = !arguments.no_scenarios && report.verdict != Verdict::Violated;
-    let scenarios = scenarios(protocol, config, wanted).map_err(refused)?;
+    let first = Explored::of(protocol, config, report, !arguments.no_scenarios).map_err(refused)?;
+    let wanted = WantedValues {
+        values: &arguments.other_values,
+        scenarios: !arguments.no_scenarios,
+        system: &|protocol| system(&arguments.system, protocol),
+    };
+    let others = other_values(&first, config, &wanted);
     bar.finish_and_clear();
     // What the counterexample is of: the first of all that is violated.
-    let violated = scenarios.iter().find_map(|scenario| scenario.violated());
-    let (shown, of) = violated.unwrap_or((report, &config.system));
-    let story = chart::story(protocol, of, shown).map_err(refused)?;
+    let found = others.iter().find_map(OtherValue::violated).unwrap_or(&first);
+    let (shown, of) = found.violated().unwrap_or((&first.report, &first.system));
+    let tried: Vec<TriedValue> = others.iter().map(OtherValue::told).collect();
+    let shown = Report { tried, ..shown.clone() };
+    let mut story = chart::story(&found.protocol, of, &shown).map_err(refused)?;
+    let settings = settings(arguments, protocol, config)?;
+    if let Some(story) = &mut story {
+        // Of what the page shows: a scenario has a system of its own, and another value its parameter.
+        let set = library::settings(&arguments.common.set.set)?;
+        let of = ResultSettings::new([&*found.protocol], &set).with_all(of);
+        story.settings = flat(&of.value(config.system.nodes, arguments.common.seed.seed));
+    }
     // What was found is printed also where a picture of it cannot be written.
     let drawn = draw(story.as_ref(), arguments.svg.as_ref(), arguments.html.as_ref());
     let head = Head {
@@ -155,110 +170,106 @@ fn tell(
         hashes: vec![library::hash(protocol)],
         nodes: config.system.nodes,
         seed: arguments.common.seed.seed,
-        host_seconds: report.seconds,
+        host_seconds: first.report.seconds,
+        settings,
         ..Head::default()
     };
+    let found = Found { first: &first, found, shown: &shown, of, story: story.as_ref() };
     let result = match arguments.common.form.format {
-        Format::Text => {
-            let mut text = title(&protocol.name, of.nodes, shown.objects) + "\n";
-            text.push_str(&told(shown, story.as_ref()));
-            if violated.is_some() {
-                text.push_str(&format!("general client: {}\n", one_line(report)));
-            }
-            scenarios.iter().for_each(|scenario| text.push_str(&format!("{}\n", scenario.line())));
-            text
-        }
-        Format::Json => {
-            let mut body = serde_json::to_value(report).expect("a report can be written as JSON");
-            body["sizes"] = serde_json::to_value(&config.system).expect("a system can be written as JSON");
-            body["scenarios"] = scenarios.iter().map(ScenarioRun::json).collect();
-            if violated.is_some() {
-                let other = serde_json::to_value(shown).expect("a report can be written as JSON");
-                for key in ["verdict", "property", "reason", "counterexample", "wait_cycle"] {
-                    body[key] = other[key].clone();
-                }
-                body["scenario"] = json!(of.scenario);
-            }
-            if let Some(story) = &story {
-                let recording = Recording::of(protocol, of, shown, story).map_err(refused)?;
-                body["replay"] = replayable(&arguments.protocol, protocol, recording);
-            }
-            output::pretty(&head.with(body))
-        }
+        Format::Text => found.text(),
+        Format::Json => output::pretty(&head.with(found.json(&arguments.protocol)?)),
     };
     output::write_report(arguments.common.form.out.as_ref(), &result)?;
     drawn?;
-    let verdicts = scenarios.iter().filter_map(|scenario| Some(scenario.report.as_ref()?.verdict));
-    Ok(code(verdicts.chain([report.verdict])))
+    let tried = others.iter().flat_map(|other| other.verdicts(config, &arguments.other_values));
+    Ok(code(first.verdicts().chain(tried)))
 }
 
-/// A scenario of the file, which is run after the most general client.
-struct ScenarioRun {
-    name: String,
-    system: trivium_check::System,
-    /// `None`: it was not run.
-    report: Option<Report>,
+/// What a check is made with: all that its verdict can depend on, and no more.
+fn settings(arguments: &Check, protocol: &Protocol, config: &Config) -> Result<ResultSettings, Failure> {
+    let set = library::settings(&arguments.common.set.set)?;
+    let others = &arguments.other_values;
+    let all_parameters = if others.no_all_parameters { Some(false) } else { others.all_parameters.then_some(true) };
+    Ok(ResultSettings::new([protocol], &set)
+        // Where there are none, a system does not write them.
+        .with("kinds", &config.system.kinds)
+        .with("homes", &config.system.homes)
+        .with_all(&config.system)
+        .with("all_parameters", all_parameters)
+        .with("scenarios", !arguments.no_scenarios)
+        .with("symmetry", !arguments.no_symmetry)
+        .with("liveness", !arguments.no_liveness)
+        .with("brute", arguments.brute)
+        .with("max_states", arguments.max_states)
+        .with("max_depth", arguments.max_depth)
+        .with("memory", arguments.memory)
+        .with("random_walks", arguments.random_walks)
+        .with("depth", arguments.random_walks.map(|_| arguments.depth))
+        .with("hash_compact", arguments.hash_compact)
+        .with("bitstate", arguments.bitstate)
+        .with("hashes", arguments.bitstate.map(|_| arguments.hashes))
+        .with("disk", arguments.disk.is_some()))
 }
 
-/// Runs the scenarios of the file, if that is wanted, up to the first that is violated. Where a scenario was asked for, there
-/// are no others.
-fn scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<Vec<ScenarioRun>, ConfigError> {
-    let mut ran: Vec<ScenarioRun> = Vec::new();
-    if config.system.scenario.is_some() {
-        return Ok(ran);
+/// All that was found.
+struct Found<'a> {
+    /// The search that was asked for.
+    first: &'a Explored,
+    /// That of which the counterexample is: the first one, or one with another value of a parameter.
+    found: &'a Explored,
+    /// The report with the counterexample, if there is one, and the system that it is of.
+    shown: &'a Report,
+    of: &'a trivium_check::System,
+    story: Option<&'a Story>,
+}
+
+impl Found<'_> {
+    /// Whether the counterexample is of an exploration other than the first.
+    fn is_other(&self) -> bool {
+        !std::ptr::eq(self.first, self.found)
     }
-    for scenario in &protocol.scenarios {
-        // One that names more nodes than were asked for runs on so many.
-        let needed = scenario.threads.iter().map(|thread| thread.node + 1).max().unwrap_or(1);
-        let system = trivium_check::System {
-            scenario: Some(scenario.name.clone()),
-            nodes: config.system.nodes.max(needed),
-            ..config.system.clone()
-        };
-        let over = ran.iter().any(|before| before.violated().is_some());
-        let report = match wanted && !over {
-            true => {
-                // They are small: each is explored whole.
-                let (method, system) = (Method::Exact, system.clone());
-                let config = Config { system, method, checkpoint: None, resume: None, group: None, ..config.clone() };
-                Some(explore(protocol, &config)?)
+
+    fn text(&self) -> String {
+        let Found { first, shown, .. } = self;
+        let mut text = title(&first.protocol.name, self.of.nodes, shown.objects) + "\n";
+        text.push_str(&told(shown, self.story));
+        if self.is_other() {
+            let values: Vec<String> = first.report.parameters.iter().map(ParameterValue::setting).collect();
+            text.push_str(&format!("with {}: {}\n", values.join(", "), one_line(&first.report)));
+        } else if first.violated_scenario().is_some() {
+            text.push_str(&format!("general client: {}\n", one_line(&first.report)));
+        }
+        first.scenarios.iter().for_each(|scenario| text.push_str(&format!("{}\n", scenario.line())));
+        text
+    }
+
+    fn json(&self, named: &str) -> Result<Value, Failure> {
+        let Found { first, found, shown, of, story } = self;
+        let value = |report: &Report| serde_json::to_value(report).expect("a report can be written as JSON");
+        let (mut body, other) = (value(&first.report), value(shown));
+        body["tried"] = other["tried"].clone();
+        body["sizes"] = serde_json::to_value(&first.system).expect("a system can be written as JSON");
+        body["scenarios"] = first.scenarios.iter().map(ScenarioRun::json).collect();
+        if self.is_other() || first.violated_scenario().is_some() {
+            for key in OF_VIOLATION {
+                body[key] = other[key].clone();
             }
-            false => None,
-        };
-        ran.push(ScenarioRun { name: scenario.name.clone(), system, report });
-    }
-    Ok(ran)
-}
-
-impl ScenarioRun {
-    fn violated(&self) -> Option<(&Report, &trivium_check::System)> {
-        let report = self.report.as_ref().filter(|report| report.verdict == Verdict::Violated)?;
-        Some((report, &self.system))
-    }
-
-    fn line(&self) -> String {
-        let result = self.report.as_ref().map_or_else(|| "not run".to_string(), one_line);
-        format!("scenario {}: {result}", self.name)
-    }
-
-    fn json(&self) -> Value {
-        let report = self.report.as_ref();
-        json!({
-            "name": self.name,
-            "verdict": report.map(|report| report.verdict),
-            "property": report.and_then(|report| report.property.as_ref()),
-            "states": report.map(|report| report.states),
-        })
+            body["scenario"] = json!(of.scenario);
+        }
+        if let Some(story) = story {
+            let recording = Recording::of(&found.protocol, of, shown, story).map_err(refused)?;
+            body["replay"] = replayable(named, &found.protocol, recording);
+        }
+        Ok(body)
     }
 }
 
-/// What was found, in a few words.
-fn one_line(report: &Report) -> String {
-    let why = match (&report.property, &report.reason) {
-        (Some(why), _) | (None, Some(why)) => format!(": {why}"),
-        (None, None) => String::new(),
-    };
-    format!("{}{why}, {} states", report.verdict, report.states)
+/// The keys of a result that tell of a violation.
+const OF_VIOLATION: [&str; 7] =
+    ["verdict", "property", "reason", "parameters", "counterexample", "wait_cycle", "undelivered"];
+
+fn refused(error: ConfigError) -> Failure {
+    Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
 }
 
 /// The report, with the chart of its counterexample if there is one.
@@ -291,8 +302,10 @@ pub(super) fn draw(story: Option<&Story>, svg: Option<&PathBuf>, html: Option<&P
 fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) -> Value {
     let params: serde_json::Map<String, Value> =
         protocol.params.iter().map(|param| (param.name.clone(), json!(param.value))).collect();
+    let from: serde_json::Map<String, Value> =
+        protocol.params.iter().map(|param| (param.name.clone(), json!(param.from.name()))).collect();
     let mut value = serde_json::to_value(recording).expect("a recording can be written as JSON");
-    value["protocol"] = json!({ "named": named, "params": params, "hash": library::hash(protocol).1 });
+    value["protocol"] = json!({ "named": named, "params": params, "from": from, "hash": library::hash(protocol).1 });
     value
 }
 

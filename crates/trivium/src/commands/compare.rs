@@ -36,6 +36,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     }
     let (program, inputs) = super::program::of(&arguments.run, &all)?;
     let bench = Bench {
+        set: settings,
         program,
         inputs,
         block: library::block(arguments.run.block, &machines),
@@ -87,6 +88,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
                 nodes: arguments.run.nodes,
                 seed: arguments.common.seed.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
+                settings: bench.settings(&all).with("live", arguments.live),
                 ..Head::default()
             };
             let mut runs: Vec<Value> = entries

@@ -147,7 +147,7 @@ fn live_run(arguments: &Compare, bench: &Bench, protocol: &Arc<Protocol>, nodes:
     };
     let begun = Instant::now();
     let ended = trivium_run::run(&setup);
-    let head = head(&setup, bench.inputs.hashes(), begun.elapsed().as_secs_f64());
+    let head = head(&setup, &bench.set, bench.inputs.hashes(), begun.elapsed().as_secs_f64());
     match ended {
         Ok(result) => Ok(LiveRun { protocol: protocol.name.clone(), result, head }),
         Err(wrong) => {

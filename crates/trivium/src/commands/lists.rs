@@ -3,6 +3,7 @@
 use crate::arguments::{DEFAULT_SEED, Format, Listing, MachineArgs};
 use crate::library::Settings;
 use crate::output::{self, Head, table};
+use crate::settings::ResultSettings;
 use crate::{Failure, library};
 use serde_json::{Value, json};
 use trivium_sim::BUILT_IN;
@@ -123,6 +124,7 @@ pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
                 hashes: vec![library::machine_hash(&loaded)],
                 seed: DEFAULT_SEED,
                 host_seconds: begun.elapsed().as_secs_f64(),
+                settings: ResultSettings::new([], &settings),
                 ..Head::default()
             };
             let values: Value = serde_json::to_value(&table).expect("TOML can be written as JSON");

@@ -4,7 +4,9 @@ use crate::arguments::{DEFAULT_SEED, Format, Miss, MissKind, MissPlace, MissUnit
 use crate::failure::told;
 use crate::library::LoadedMachine;
 use crate::output::{self, Head, table};
+use crate::settings::ResultSettings;
 use crate::{Failure, library};
+use clap::ValueEnum;
 use std::sync::Arc;
 use trivium_protocol::Protocol;
 
@@ -18,7 +20,7 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
     }
     let mut results = Vec::new();
     for loaded in &machines {
-        results.push(on(arguments, &protocol, loaded)?);
+        results.push(on(arguments, &settings, &protocol, loaded)?);
     }
     // As of `sim`: one result each, in an array.
     let text = match (arguments.form.format, &results[..]) {
@@ -35,7 +37,12 @@ pub fn miss(arguments: &Miss) -> Result<u8, Failure> {
 }
 
 /// The result of one machine.
-fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Result<String, Failure> {
+fn on(
+    arguments: &Miss,
+    set: &library::Settings,
+    protocol: &Arc<Protocol>,
+    loaded: &LoadedMachine,
+) -> Result<String, Failure> {
     let machine = &loaded.machine;
     let kind = match arguments.kind {
         MissKind::Read => trivium_sim::MissKind::Read,
@@ -82,6 +89,11 @@ fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Res
                 nodes: 3,
                 seed: DEFAULT_SEED,
                 host_seconds: begun.elapsed().as_secs_f64(),
+                settings: ResultSettings::new([&**protocol], set)
+                    .with("block", block)
+                    .with("kind", name(arguments.kind))
+                    .with("where", name(arguments.place))
+                    .with("unit", name(arguments.unit)),
                 ..Head::default()
             };
             let mut value = serde_json::to_value(&report).expect("a report can be written as JSON");
@@ -92,6 +104,11 @@ fn on(arguments: &Miss, protocol: &Arc<Protocol>, loaded: &LoadedMachine) -> Res
             output::pretty(&head.with(value))
         }
     })
+}
+
+/// A choice as the command line writes it.
+fn name(choice: impl ValueEnum) -> Option<String> {
+    choice.to_possible_value().map(|value| value.get_name().to_string())
 }
 
 /// Cycles of the processor in one of the unit.

@@ -3,6 +3,7 @@
 use super::check::{half_of_memory, progress_bar, system, title};
 use crate::arguments::{DEFAULT_SEED, Format, Mutate};
 use crate::output::{self, Head, grouped};
+use crate::settings::ResultSettings;
 use crate::{Failure, failure, library, stop};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -68,6 +69,10 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
         nodes: subject.system.nodes,
         seed: DEFAULT_SEED,
         host_seconds: begun.elapsed().as_secs_f64(),
+        settings: ResultSettings::new([&*protocol], &settings)
+            .with_all(&subject.system)
+            .with("max_mutants", arguments.max_mutants)
+            .with("max_states", arguments.max_states),
         ..Head::default()
     };
     let objects = subject.without.objects;

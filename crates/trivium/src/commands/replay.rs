@@ -4,14 +4,15 @@ use super::check::draw;
 use super::forced;
 use crate::arguments::{DEFAULT_SEED, Format, Replay};
 use crate::output::{self, Head};
+use crate::settings::{ResultSettings, flat};
 use crate::{Failure, failure, library};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use trivium_check::chart::{self, Recording, Story};
-use trivium_protocol::Protocol;
 use trivium_protocol::source::printable;
+use trivium_protocol::{Protocol, ValueFrom};
 
 const HELP: &str = "give the result of a violated `trivium check P --format json`";
 
@@ -26,12 +27,14 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
         return Err(Failure::input(what, "leave it out, or check the protocol again with it"));
     }
     let protocol = protocol(arguments, &recorded)?;
-    let story = execute(&arguments.file, &protocol, &recorded.recording)?;
+    let mut story = execute(&arguments.file, &protocol, &recorded.recording)?;
     let machine = arguments.machine.as_ref().map(|name| library::machine(name, &settings)).transpose()?;
     let timed = match &machine {
         Some(loaded) => Some(forced::timed(&protocol, &loaded.machine, &recorded.recording, &story)?),
         None => None,
     };
+    let of = ResultSettings::new([&*protocol], &settings).with_all(&recorded.recording.settings);
+    story.settings = flat(&of.value(recorded.recording.settings.nodes, DEFAULT_SEED));
     let drawn = draw(Some(&story), arguments.svg.as_ref(), arguments.html.as_ref());
     let head = Head {
         command: "replay",
@@ -41,6 +44,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
         nodes: recorded.recording.settings.nodes,
         seed: DEFAULT_SEED,
         host_seconds: begun.elapsed().as_secs_f64(),
+        settings: of,
         ..Head::default()
     };
     let result = match arguments.form.format {
@@ -56,6 +60,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
                 "messages": story.arrows,
                 "wait_cycle": story.waiting,
                 "growth": story.growth,
+                "parameters": story.parameters,
                 "timing": timed,
             });
             output::pretty(&head.with(body))
@@ -80,6 +85,8 @@ fn text(story: &Story) -> String {
 struct Recorded {
     named: String,
     params: Vec<(String, i64)>,
+    /// Where the values of parameters come from, where the recording says it.
+    from: Vec<(String, ValueFrom)>,
     hash: String,
     recording: Recording,
 }
@@ -107,8 +114,10 @@ fn read(path: &Path) -> Result<Recorded, Failure> {
     let params = named.get("params").and_then(Value::as_object).and_then(|params| {
         params.iter().map(|(key, value)| Some((key.clone(), value.as_i64()?))).collect::<Option<Vec<_>>>()
     });
+    let from = named.get("from").and_then(Value::as_object).into_iter().flatten();
+    let from = from.filter_map(|(key, value)| Some((key.clone(), ValueFrom::named(value.as_str()?)?))).collect();
     match (string("named"), string("hash"), params) {
-        (Some(named), Some(hash), Some(params)) => Ok(Recorded { named, params, hash, recording }),
+        (Some(named), Some(hash), Some(params)) => Ok(Recorded { named, params, from, hash, recording }),
         _ => Err(wrong("the recording is damaged: it does not name its protocol")),
     }
 }
@@ -117,7 +126,11 @@ fn read(path: &Path) -> Result<Recorded, Failure> {
 fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Failure> {
     let name = arguments.protocol.as_ref().unwrap_or(&recorded.named);
     let named = |failure: Failure| failure.noting(&format!("{} was recorded with it", arguments.file.display()));
-    let protocol = library::protocol(name, &recorded.params).map_err(named)?;
+    let mut protocol = Arc::unwrap_or_clone(library::protocol(name, &recorded.params).map_err(named)?);
+    for param in &mut protocol.params {
+        let known = recorded.from.iter().find(|(name, _)| *name == param.name);
+        param.from = known.map_or(param.from, |(_, from)| *from);
+    }
     if library::hash(&protocol).1 != recorded.hash {
         return Err(Failure::at(
             format!("`{name}` is not the protocol that was recorded: its text or a parameter has changed"),
@@ -125,7 +138,7 @@ fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Fa
             "check it again; or name the file as it was with `--protocol`",
         ));
     }
-    Ok(protocol)
+    Ok(Arc::new(protocol))
 }
 
 fn execute(path: &Path, protocol: &Arc<Protocol>, recording: &Recording) -> Result<Story, Failure> {

@@ -3,6 +3,7 @@
 use super::run_recorded;
 use crate::arguments::{Form, Format, Run, Transport};
 use crate::output::{self, Head, grouped, table};
+use crate::settings::{ResultSettings, in_a_line};
 use crate::{Failure, failure, library, live_trace, stop};
 use std::ops::Range;
 use std::sync::Arc;
@@ -71,8 +72,9 @@ pub fn run(arguments: &Run) -> Result<u8, Failure> {
         (None, Some(file)) => run_recorded::replay(&setup, &loaded.inputs, file)?,
         (None, None) => trivium_run::run(&setup),
     };
-    let head = head(&setup, loaded.inputs.hashes(), begun.elapsed().as_secs_f64());
-    let traced = write_trace(arguments, &loaded, nodes, tracing.as_ref());
+    let host_seconds = begun.elapsed().as_secs_f64();
+    let head = head(&setup, &library::settings(&arguments.set)?, loaded.inputs.hashes(), host_seconds);
+    let traced = write_trace(arguments, &loaded, &head, tracing.as_ref());
     let code = told(arguments, ("threads", &head), ended)?;
     traced.map(|()| code)
 }
@@ -93,12 +95,13 @@ fn window(arguments: &Run) -> Range<u64> {
 pub(super) fn write_trace(
     arguments: &Run,
     loaded: &Loaded,
-    nodes: u32,
+    head: &Head,
     tracing: Option<&RunTrace>,
 ) -> Result<(), Failure> {
     let (Some(file), Some(tracing)) = (&arguments.trace, tracing) else { return Ok(()) };
     let (window, traces) = (window(arguments), tracing.take_nodes());
-    let (size, left_out) = live_trace::write(file, &loaded.protocols, (nodes, &window), &traces)?;
+    let (nodes, settings) = (head.nodes, head.settings.value(head.nodes, head.seed));
+    let (size, left_out) = live_trace::write(file, &loaded.protocols, (nodes, &settings, &window), &traces)?;
     size.tell(file);
     tell_what_is_missing(&traces, nodes, left_out);
     if size.notes == 0 {
@@ -159,7 +162,20 @@ fn without_mpi() -> Failure {
     Failure::input(what, help)
 }
 
-pub(super) fn head(setup: &Setup, read: Vec<(String, String)>, host_seconds: f64) -> Head {
+/// What a run is made with, besides its nodes; delays have a seed of their own.
+fn settings(setup: &Setup, set: &library::Settings) -> ResultSettings {
+    ResultSettings::new(setup.protocols.iter().map(|protocol| &**protocol), set)
+        .with("block", setup.block)
+        .with("delays", setup.delays)
+        .with("poll_every", setup.poll_every)
+        .with("max_seconds", setup.limit.map(|limit| limit.as_secs()))
+        .with("stall_limit", setup.stall_limit.map(|limit| limit.as_secs()))
+        .with("check_unchecked", setup.checks_unchecked)
+        .with("pin", setup.is_pinned)
+        .with("warm_up", setup.warm_up.as_secs_f64() * 1000.0)
+}
+
+pub(super) fn head(setup: &Setup, set: &library::Settings, read: Vec<(String, String)>, host_seconds: f64) -> Head {
     let mut hashes = vec![("program".to_string(), setup.program.hash().to_string())];
     hashes.extend(setup.protocols.iter().map(|protocol| library::hash(protocol)));
     hashes.extend(read);
@@ -173,6 +189,7 @@ pub(super) fn head(setup: &Setup, read: Vec<(String, String)>, host_seconds: f64
         nodes: setup.nodes,
         seed: 0,
         host_seconds,
+        settings: settings(setup, set),
     }
 }
 
@@ -252,6 +269,10 @@ fn text(head: &Head, result: &RunResult) -> String {
     line("program", format!("{program} {}", head.args.join(" ")).trim_end().to_string());
     let kind = if result.transport == "mpi" { "ranks of MPI" } else { result.transport };
     line("nodes", format!("{} {kind}, blocks of {} bytes", head.nodes, result.block));
+    let settings = head.settings.value(head.nodes, head.seed);
+    for key in ["parameters", "set"] {
+        in_a_line(&settings, key).into_iter().for_each(|settings| line(key, settings));
+    }
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
     }

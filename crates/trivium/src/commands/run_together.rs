@@ -4,7 +4,7 @@ use super::run::{Loaded, head, load, only_on_threads, setup, told, tracing, writ
 use super::{program, together};
 use crate::arguments::{Run, Transport};
 use crate::ranks::Job;
-use crate::{Failure, failure};
+use crate::{Failure, failure, library};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -41,13 +41,14 @@ pub(super) fn run(arguments: &Run, job: &Job, writable: Result<(), Failure>) -> 
         let begun = Instant::now();
         let ended = take_part(&setup, Box::new(mail));
         let host_seconds = begun.elapsed().as_secs_f64();
+        let set = library::settings(&arguments.set)?;
         // Before anything ends the job. Only the first rank has all, and opens files.
         let traced = match group.rank() {
-            0 => write_trace(arguments, &loaded, nodes, tracing.as_ref()),
+            0 => write_trace(arguments, &loaded, &head(&setup, &set, Vec::new(), host_seconds), tracing.as_ref()),
             _ => Ok(()),
         };
         let tell = |read, result| {
-            let code = told(arguments, ("mpi", &head(&setup, read, host_seconds)), result)?;
+            let code = told(arguments, ("mpi", &head(&setup, &set, read, host_seconds)), result)?;
             traced.map(|()| code)
         };
         if let Some(Ended { result, is_over: false }) = ended {

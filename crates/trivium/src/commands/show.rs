@@ -2,6 +2,7 @@
 
 use crate::arguments::{DEFAULT_SEED, Header, Show, ShowFormat};
 use crate::output::{self, Head};
+use crate::settings::ResultSettings;
 use crate::{Failure, library};
 use std::sync::Arc;
 use trivium_lang::show as shown;
@@ -39,6 +40,7 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
                 hashes: vec![library::hash(&protocol)],
                 seed: DEFAULT_SEED,
                 host_seconds: begun.elapsed().as_secs_f64(),
+                settings: ResultSettings::new([&*protocol], &settings),
                 ..Head::default()
             };
             output::pretty(&head.with(shown::json(&protocol)))

@@ -6,6 +6,7 @@ use crate::failure::told;
 use crate::library::{self, LoadedMachine};
 use crate::output::{self, Head, grouped, table};
 use crate::page::{Shown, page};
+use crate::settings::{ResultSettings, in_a_line};
 use crate::trace::TraceFile;
 use crate::{Failure, failure, memory, stop};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,6 +24,8 @@ use trivium_sim::{
 pub struct Bench {
     /// The program.
     pub program: Program,
+    /// What is set otherwise than files say.
+    pub set: library::Settings,
     /// What it may read.
     pub inputs: Arc<Inputs>,
     /// Bytes of a block.
@@ -66,6 +69,10 @@ impl Room {
         said.map_or(Room::Machine { refuses: true }, Room::Said)
     }
 
+    fn said(self) -> Option<u64> {
+        if let Room::Said(bytes) = self { Some(bytes) } else { None }
+    }
+
     fn budget(self) -> Option<Budget<'static>> {
         let (limit, refuses) = match self {
             Room::Said(bytes) => (bytes, false),
@@ -80,6 +87,16 @@ impl Bench {
     /// The program's arguments on so many nodes.
     pub fn args_on(&self, nodes: u32) -> Vec<String> {
         self.args.iter().map(|arg| arg.replace("{nodes}", &nodes.to_string())).collect()
+    }
+
+    /// What a simulation under these protocols is made with.
+    pub fn settings(&self, protocols: &[Arc<Protocol>]) -> ResultSettings {
+        ResultSettings::new(protocols.iter().map(|protocol| &**protocol), &self.set)
+            .with("block", self.block)
+            .with("max_cycles", self.max_cycles)
+            .with("stall_limit", self.stall_limit)
+            .with("memory", self.memory.said())
+            .with("blame", self.blame)
     }
 
     /// One simulation, with progress on a terminal.
@@ -135,6 +152,7 @@ impl Bench {
         };
         bar.finish_and_clear();
         let mut result = result.map_err(|e| told(&e))?;
+        result.settings = self.settings(protocols).value(nodes, self.seed);
         result.sources.clone_from(&self.sources);
         result.cc.clone_from(&self.cc);
         result.hashes.extend(protocols.iter().map(|protocol| library::hash(protocol)));
@@ -159,6 +177,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     super::fits::fits(&arguments.run.subject.programs, &protocols)?;
     let (program, inputs) = super::program::of(&arguments.run, &protocols)?;
     let bench = Bench {
+        set: settings,
         program: if arguments.reference { program.by_reference() } else { program },
         inputs,
         block: library::block(arguments.run.block, &machines),
@@ -306,6 +325,7 @@ pub fn failed(form: &Form, bench: &Bench, ran: &Ran, mut before: Vec<Value>, fai
                 nodes: ran.nodes,
                 seed: bench.seed,
                 host_seconds: 0.0,
+                settings: bench.settings(ran.protocols),
             };
             before.push(head.with(serde_json::json!({
                 "sources": bench.sources,
@@ -350,7 +370,8 @@ fn traced(
 ) -> Result<Traced, Failure> {
     let program = machine.machine.weigh(&bench.program);
     let map = program.debug_info(machine.machine.build(&program, true)).ok();
-    let trace = TraceFile::new(file, nodes, window.start, map)?;
+    let settings = bench.settings(protocols).value(nodes, bench.seed);
+    let trace = TraceFile::new(file, (nodes, &settings), window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
     let size = match trace.finish() {
@@ -408,6 +429,9 @@ fn text(result: &SimResult) -> String {
     line("protocols", result.protocols.join(", "));
     line("program", format!("{} {}", result.program, result.args.join(" ")).trim_end().to_string());
     line("nodes", format!("{}, blocks of {} bytes", result.nodes, result.block));
+    for key in ["parameters", "set"] {
+        in_a_line(&result.settings, key).into_iter().for_each(|settings| line(key, settings));
+    }
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
     }

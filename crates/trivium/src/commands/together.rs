@@ -1,7 +1,7 @@
 //! What the first of several ranks reads, for all.
 
 use crate::arguments::Check;
-use crate::{Failure, failure};
+use crate::{Failure, failure, library};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use trivium_check::group::{Group, spread};
@@ -46,13 +46,12 @@ pub(super) fn texts(protocol: &Protocol) -> Value {
 pub(super) fn compile(letter: &Value) -> Result<Protocol, Failure> {
     let files: Vec<(String, String)> = serde_json::from_value(letter["files"].clone()).unwrap_or_default();
     let params: Vec<(String, i64)> = serde_json::from_value(letter["params"].clone()).unwrap_or_default();
-    let found = |name: &str| files.iter().find(|(known, _)| known == name);
-    let load =
-        |name: &str| found(name).map(|(_, text)| text.clone()).ok_or_else(|| trivium_lang::NO_SUCH_FILE.to_string());
-    let (name, text) = files.first().ok_or_else(|| silent(failure::BAD_INPUT))?;
-    let options = trivium_lang::Options { params, load: Some(&load) };
-    trivium_lang::compile(name, text, &options)
-        .map_err(|wrong| Failure::rendered(failure::BAD_INPUT, wrong.to_string()))
+    if files.is_empty() {
+        return Err(silent(failure::BAD_INPUT));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let compiled = library::from_texts(&files, params);
+    compiled.map_err(|wrong| Failure::rendered(failure::BAD_INPUT, wrong.to_string()))
 }
 
 /// The exit code of the first rank, for all: what it has still to do, the others wait for.
@@ -83,7 +82,6 @@ pub(super) fn silent(code: u8) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library;
     use trivium_check::group::in_process;
 
     #[test]

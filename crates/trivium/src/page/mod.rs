@@ -4,6 +4,7 @@ mod blame;
 mod limits;
 
 use crate::output::grouped;
+use crate::settings::flat;
 use std::fmt::Write;
 use trivium_sim::{Counters, MissReport, NODE_STATISTICS, PARTS_OF_TIME, RUN_STATISTICS, SimResult, node_statistic};
 
@@ -115,6 +116,7 @@ fn section(run: &Shown) -> String {
     out.push_str("</div>\n");
     out.push_str(&result.blame.as_ref().map_or(String::new(), blame::section));
     out.push_str(&nodes(result));
+    out.push_str(&settings(result));
     if !result.output.is_empty() {
         let _ = writeln!(out, "<h3>Output</h3>\n<pre>{}</pre>", escaped(&result.output));
     }
@@ -168,6 +170,17 @@ fn nodes(result: &SimResult) -> String {
     let rows: String = result.per_node.iter().enumerate().map(row).collect();
     format!(
         "<details><summary><h3 style=\"display:inline\">Counters of the nodes</h3></summary>\n<div class=\"wide\"><table class=\"sortable\"><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
+    )
+}
+
+/// What the run was made with.
+fn settings(result: &SimResult) -> String {
+    let row = |(name, value): &(String, String)| {
+        format!("<tr><td class=\"word\">{}</td><td class=\"word\">{}</td></tr>\n", escaped(name), escaped(value))
+    };
+    let rows: String = flat(&result.settings).iter().map(row).collect();
+    format!(
+        "<details class=\"settings\"><summary><h3 style=\"display:inline\">Settings</h3></summary>\n<div class=\"wide\"><table><tbody>\n{rows}</tbody></table></div></details>\n"
     )
 }
 

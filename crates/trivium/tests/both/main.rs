@@ -157,6 +157,78 @@ proptest! {
     }
 }
 
+/// Who is let go, completed or answered is the same on all backends: protocols that answer threads where they should not.
+#[test]
+fn what_is_proved_where_threads_are_answered_strangely_is_kept() {
+    let held = answered_strangely(0..200);
+    println!("{held} of 200 hold");
+    assert!(held > 15, "{held} hold");
+}
+
+#[test]
+#[ignore = "minutes"]
+fn what_is_proved_of_many_that_answer_threads_strangely_is_kept() {
+    answered_strangely(1000..4000);
+}
+
+/// How many of these protocols hold; each of those is run.
+fn answered_strangely(numbers: std::ops::Range<u64>) -> u32 {
+    use proptest::strategy::{Strategy, ValueTree};
+    use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+    let (all, mut held) = (protocols(), 0);
+    for number in numbers {
+        let seed: [u8; 32] = std::array::from_fn(|at| (number >> (8 * (at % 8))) as u8);
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
+        let slips = prop::collection::vec(mutant::answering(), 1..2).new_tree(&mut runner).unwrap().current();
+        let (path, source) = &all[(number % all.len() as u64) as usize];
+        let Some((_, text)) = mutant::mutant(path, source, &slips) else { continue };
+        let Some(protocol) = compiled(path, &text) else { continue };
+        let uses = Uses { nodes: 2, objects: 1, ops: 12, passes_on: false };
+        let is_kept = kept(&protocol, &system(2, 1, None), number).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        if is_kept {
+            held += 1;
+            if let Some(wrong) = wrong_live(&protocol, &uses, number) {
+                panic!("{} holds, but on run: {wrong}\n{text}", protocol.name);
+            }
+        }
+    }
+    held
+}
+
+/// A thread whose event is held or deferred is not completed, nor let go.
+#[test]
+fn threads_whose_events_are_held_or_deferred_are_left_alone() {
+    for file in [
+        "complete-does-nothing-to-a-held-access",
+        "complete-does-nothing-to-a-deferred-access",
+        "resume-does-nothing-to-a-deferred-access",
+        "resume-of-whoever-waits",
+    ] {
+        let protocol = checked_file(file);
+        assert!(holds(&protocol, &system(2, 1, None)), "{file}");
+        let uses = Uses { nodes: 4, objects: 1, ops: 30, passes_on: true };
+        for seed in 0..8 {
+            let machine = MACHINES[(seed % 4) as usize];
+            assert_eq!(wrong(&protocol, &uses, machine, seed), None, "{file} on {machine}");
+            assert_eq!(wrong_live(&protocol, &uses, seed), None, "{file} live");
+        }
+    }
+}
+
+/// A call that was deferred does not return before it is replayed.
+#[test]
+fn a_call_does_not_return_while_it_is_deferred() {
+    let protocol = checked_file("return-to-a-deferred-call");
+    let uses = Uses { nodes: 2, objects: 1, ops: 12, passes_on: false };
+    let live: Vec<String> = (0..8).filter_map(|seed| wrong_live(&protocol, &uses, seed)).collect();
+    let seen: Vec<String> = (0..8).filter_map(|seed| wrong(&protocol, &uses, "typhoon", seed)).collect();
+    let words = "a call returns to thread 0, and is deferred";
+    for errors in [live, seen] {
+        assert!(errors.iter().any(|error| error.contains(words)), "{errors:?}");
+    }
+}
+
 /// What is proved of a random protocol that performs accesses elsewhere is kept in `sim` and in `run`.
 /// Gives whether it holds, and how many programs went wrong in `sim` if it does not.
 fn elsewhere_is_kept(number: u64, nodes: u32) -> Result<(bool, u32), String> {

@@ -40,6 +40,7 @@ pub fn can_use(protocol: &Protocol) -> bool {
     let callable = |op: &Op| op.object != BLOCK && op.args.iter().all(|arg| number(&arg.ty));
     protocol.assumptions.iter().all(kept)
         && !barrier
+        && protocol.conditions.is_empty()
         && protocol.asymmetric.is_none()
         && protocol.ops.iter().all(callable)
 }
@@ -55,6 +56,8 @@ struct Writer<'p> {
     /// Whether blocks are used, and whether in more than two words.
     blocks: bool,
     free: bool,
+    /// Whether a role answers hints.
+    hints: bool,
     /// For each node: increments of its own word of each block.
     counts: Vec<Vec<u32>>,
 }
@@ -68,6 +71,7 @@ pub fn program(protocol: &Protocol, uses: &Uses, seed: u64) -> String {
         text: String::new(),
         blocks: protocol.uses(BLOCK) && trivium_protocol::ObjectKindId(0) == BLOCK && accesses(protocol),
         free: uses.passes_on || !looks_at_accesses(protocol),
+        hints: protocol.roles.iter().any(|role| role.column(trivium_protocol::EventKind::Prefetch).is_some()),
         counts: vec![vec![0; uses.objects as usize]; uses.nodes as usize],
     };
     writer.head();
@@ -93,6 +97,7 @@ impl Writer<'_> {
             "(module\n(import \"trivium\" \"node\" (func $node (result i32)))\n\
              (import \"trivium\" \"barrier\" (func $barrier))\n\
              (import \"trivium\" \"alloc\" (func $alloc (param i64 i32 i32 i32) (result i32)))\n\
+             (import \"trivium\" \"prefetch\" (func $prefetch (param i32 i32)))\n\
              (import \"wasi_snapshot_preview1\" \"proc_exit\" (func $exit (param i32)))\n",
         );
         for (number, op) in self.protocol.ops.iter().enumerate() {
@@ -148,6 +153,11 @@ impl Writer<'_> {
     fn access(&mut self, node: u32, left: u32) -> u32 {
         let block = self.random.below(u64::from(self.uses.objects)) as u32;
         let raced = self.random.below(u64::from(RACED)) * 8;
+        if self.hints && self.random.below(3) == 0 {
+            let write = self.random.below(2);
+            let _ = writeln!(self.text, "(call $prefetch (global.get $b{block}) (i32.const {write}))");
+            self.delay();
+        }
         match self.random.below(5) {
             0 | 1 => {
                 let _ = writeln!(

@@ -1,6 +1,6 @@
 //! Traces of real runs.
 
-use super::{number, view};
+use super::{number, view_events, view_head};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use std::path::Path;
 pub fn events(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut trace: Value = serde_json::from_str(&text).unwrap();
+    view_head(&trace);
     let mut events = trace["traceEvents"].as_array_mut().unwrap().split_off(0);
     for event in &mut events {
         for key in ["ts", "dur"] {
@@ -21,8 +22,7 @@ pub fn events(file: &Path) -> Vec<Value> {
 
 /// A trace as a viewer reads it: arrows go from the handler that sends a message to the one that it starts. Gives how many there are.
 pub fn is_valid(events: &[Value], nodes: usize) -> usize {
-    let trace = json!({ "displayTimeUnit": "ns", "traceEvents": events });
-    let viewed = view(&trace);
+    let viewed = view_events(events);
     assert_eq!(viewed.processes.len(), nodes);
     assert_eq!(viewed.tracks.values().filter(|name| **name == "handlers").count(), nodes);
     for arrow in &viewed.arrows {

@@ -48,10 +48,21 @@ pub struct Viewed<'a> {
 ///
 /// Panics if an event is not as it should be, or if a viewer would lose something of it.
 pub fn view(trace: &Value) -> Viewed<'_> {
+    view_head(trace);
+    view_events(trace["traceEvents"].as_array().unwrap())
+}
+
+/// Reads what stands beside the events of a trace: the settings of its run among it.
+pub fn view_head(trace: &Value) {
     let top: BTreeSet<&str> = trace.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(top, BTreeSet::from(["displayTimeUnit", "traceEvents"]));
+    assert_eq!(top, BTreeSet::from(["displayTimeUnit", "otherData", "traceEvents"]));
+    assert!(trace["otherData"]["settings"].is_object(), "{}", trace["otherData"]);
     assert!(["ms", "ns"].contains(&text(trace, "displayTimeUnit")));
-    let mut events: Vec<&Value> = trace["traceEvents"].as_array().unwrap().iter().collect();
+}
+
+/// Reads its events.
+pub fn view_events(events: &[Value]) -> Viewed<'_> {
+    let mut events: Vec<&Value> = events.iter().collect();
     let mut viewed = Viewed::default();
     events.iter().for_each(|event| viewed.look(event));
     events.retain(|event| event["ph"] != "M");

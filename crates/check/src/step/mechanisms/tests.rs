@@ -95,7 +95,7 @@ impl Bench for NodeBench {
         let intents = &self.model.client.intents;
         let store = Intent::Write { block: block.id, value: 1 };
         let number = intents.iter().position(|intent| *intent == store)?;
-        m.world.set_thread(&self.model.layout, usize::from(thread), Phase::Waiting, number);
+        m.world.set_thread(&self.model.layout, usize::from(thread), ThreadState::Waiting, number);
         Some(Pending { address: u64::from(block.id) * BLOCK_BYTES, size: WORD as u8, value: 1, ..Pending::default() })
     }
 }

@@ -18,6 +18,7 @@ mod summary;
 
 use crate::arguments::{Format, Study};
 use crate::output::{self, Head};
+use crate::settings::ResultSettings;
 use crate::{Failure, failure};
 use plan::Plan;
 use serde_json::json;
@@ -69,6 +70,10 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
                 nodes: done.runs.values().map(|run| run.plan.nodes).max().unwrap_or(0),
                 seed: arguments.seed.seed,
                 host_seconds: begun.elapsed().as_secs_f64(),
+                settings: ResultSettings::default()
+                    .with("quick", arguments.quick)
+                    .with("long", arguments.long)
+                    .with("live", arguments.live),
                 ..Head::default()
             };
             output::pretty(&head.with(as_json(&found)))

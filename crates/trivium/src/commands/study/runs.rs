@@ -163,6 +163,7 @@ impl StudyRunner<'_> {
     /// The result of a run as JSON, unless it was interrupted.
     fn run(&self, plan: &RunPlan, ready: &Ready) -> Result<Option<String>, Failure> {
         let bench = Bench {
+            set: Settings { protocol: plan.parameters.clone(), machine: plan.set.clone().into_iter().collect() },
             program: ready.program.clone(),
             inputs: Arc::default(),
             sources: vec![ready.program.name().to_string()],
