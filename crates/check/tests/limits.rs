@@ -117,7 +117,7 @@ fn the_same_question_has_the_same_answer() {
 fn the_keys_are_those_of_the_contract() {
     let report = explore(&protocol("broken/msi-forgotten-ack.tri"), &Config::default()).unwrap();
     let json = serde_json::to_value(&report).unwrap();
-    let keys = "verdict property states transitions depth seconds bytes_per_state symmetry promises assumptions \
+    let keys = "verdict property states transitions depth seconds bytes_per_state symmetry promises uncompared assumptions \
                 coverage clauses branches vacuous counterexample wait_cycle";
     for key in keys.split_whitespace() {
         assert!(json.get(key).is_some(), "no key `{key}`");

@@ -7,6 +7,7 @@
 
 mod bound;
 mod code;
+pub mod contents;
 pub mod copies;
 mod exclusion;
 mod formula;

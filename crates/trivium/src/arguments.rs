@@ -441,6 +441,9 @@ pub struct Check {
     /// What is explored
     #[command(flatten)]
     pub system: System,
+    /// Explore nothing: propose, as text for the file, a ghost and invariants that say what copies of blocks contain
+    #[arg(long)]
+    pub suggest: bool,
     /// Do not run the scenarios of the file after the most general client
     #[arg(long)]
     pub no_scenarios: bool,

@@ -287,6 +287,7 @@ const CHECK: [&str; 19] = [
     "late_values",
     "dead_copies",
     "promises",
+    "uncompared",
     "assumptions",
     "coverage",
     "clauses",

@@ -10,8 +10,10 @@ use crate::report::rounded;
 use crate::report::trace::{Trace, flight_text, is_trap, minimise, sentence, tell};
 use crate::report::{Omission, Report, Saved, Verdict};
 use crate::step::Stepper;
+use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::promise::{DEADLOCK, LEADS_TO};
+use trivium_protocol::contents::{compares_contents, has_loads};
 
 /// What a search has counted. By default it is the usual one, with nothing to be told besides.
 #[derive(Default)]
@@ -79,6 +81,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         dead_copies: stepper.model.system.dead_copies,
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
+        uncompared: uncompared(stepper.model).map(String::from),
         assumptions: protocol.assumption_names(),
         parameters: ParameterValue::all(protocol),
         tried: Vec::new(),
@@ -120,6 +123,14 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         Conclusion::Violated { violation, trace } => violated(stepper, &mut report, violation, trace),
     }
     report
+}
+
+/// What to add where nothing says what loads give. In a scenario its outcome does.
+fn uncompared(model: &Model) -> Option<&'static str> {
+    let protocol = model.protocol();
+    let is_silent = model.client.script.is_none() && has_loads(protocol) && !compares_contents(protocol);
+    is_silent
+        .then_some("nothing is promised about contents; promise `last_write`, or add what `check --suggest` proposes")
 }
 
 fn violated(stepper: &mut Stepper, report: &mut Report, violation: Violation, trace: Trace) {

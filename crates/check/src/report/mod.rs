@@ -146,6 +146,8 @@ pub struct Report {
     pub liveness: bool,
     /// Promises and invariants that were checked.
     pub promises: Vec<String>,
+    /// Where nothing is promised about contents, so that no load was compared with any store: what to add.
+    pub uncompared: Option<String>,
     /// Under which use.
     pub assumptions: Vec<String>,
     /// With which values of the protocol's parameters.
@@ -276,6 +278,9 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     if !report.promises.is_empty() {
         writeln!(out, "properties    {}", report.promises.join(", "))?;
+    }
+    if let Some(what) = &report.uncompared {
+        writeln!(out, "loads         not compared: {what}")?;
     }
     if !report.assumptions.is_empty() {
         writeln!(out, "assumes       {}", report.assumptions.join(", "))?;

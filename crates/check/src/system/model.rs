@@ -14,8 +14,8 @@ use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::copies::role_with_copy;
 use trivium_protocol::walk::{any_step, each_look};
 use trivium_protocol::{
-    Access, Assume, BLOCK, Bound, EventKind, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource, PerformKind,
-    Promise, Protocol, RoleId, ScenarioAction, StateId, StepKind, Type,
+    Access, Assume, BLOCK, Bound, EventKind, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
+    PerformKind, Promise, Protocol, RoleId, ScenarioAction, StateId, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.

@@ -71,6 +71,9 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         Some((group, writable)) => (Some(group), together::protocol(group, || writable.and_then(|()| read()))?),
     };
     let is_first = group.is_none_or(|group| group.rank() == 0);
+    if arguments.suggest {
+        return if is_first { suggest(arguments, &protocol) } else { Ok(0) };
+    }
     let bar = progress_bar();
     let next_line = Cell::new(LINE_EVERY);
     let show = |p: &Progress| {
@@ -131,6 +134,36 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         None => told.unwrap_or(Ok(0)),
         Some(group) => together::ended(group, told),
     }
+}
+
+/// Prints what the file could say about contents.
+fn suggest(arguments: &Check, protocol: &Protocol) -> Result<u8, Failure> {
+    let Some(proposed) = trivium_lang::show::suggest(protocol) else {
+        let why = format!(
+            "error: no state of `{}` gives access to a block, so there are no contents to speak of",
+            protocol.name
+        );
+        return Err(Failure::rendered(
+            failure::BAD_INPUT,
+            format!("{why}\nhelp: promise what its calls do: `mutex(f, g)`, `barrier(f)`"),
+        ));
+    };
+    let result = match arguments.common.form.format {
+        Format::Text => proposed,
+        Format::Json => {
+            let head = Head {
+                command: "check",
+                protocols: vec![protocol.name.clone()],
+                hashes: vec![library::hash(protocol)],
+                seed: arguments.common.seed.seed,
+                settings: ResultSettings::new([protocol], &library::settings(&arguments.common.set.set)?),
+                ..Head::default()
+            };
+            output::pretty(&head.with(json!({ "suggested": proposed })))
+        }
+    };
+    output::write_report(arguments.common.form.out.as_ref(), &result)?;
+    Ok(0)
 }
 
 /// Runs the scenarios of the file, tries other values of parameters, and prints what was found; the exit code.
