@@ -274,7 +274,7 @@ fn miss_has_the_keys_of_the_contract() {
     }
 }
 
-const CHECK: [&str; 19] = [
+const CHECK: [&str; 20] = [
     "verdict",
     "property",
     "states",
