@@ -212,11 +212,7 @@ fn clauses(role: &mut Role, list: Vec<InClause>, diagnostics: &mut Diagnostics) 
     for written in &list {
         for state in &written.states {
             if is_waiting(state) {
-                // Where it stands for what was declared impossible, nothing is left by then that it could replace.
-                let excepted = excepted(role.exceptions.iter(), &state.text);
-                let takes_back = |event: &crate::ast::Event| excepted.iter().any(|e| e.text == event.name.text);
-                let replaces = written.replaces && !written.clause.events.iter().all(takes_back);
-                waiting.push(InClause { states: vec![state.clone()], replaces, ..written.clone() });
+                waiting.push(InClause { states: vec![state.clone()], ..written.clone() });
             } else if !role.states.iter().any(|s| s.name.text == state.text) {
                 let known: Vec<&str> = role.states.iter().map(|s| s.name.text.as_str()).collect();
                 unknown(state, "state", &known, diagnostics);
