@@ -21,7 +21,7 @@ const SPIN: Oracle = Oracle {
     write: spin,
     ask,
     most_states: FAST,
-    longest_model: 300_000,
+    most_models: usize::MAX,
 };
 
 /// Gives a model to SPIN.
