@@ -1,6 +1,6 @@
 //! Traces of real runs.
 
-use super::{number, view_events, view_head};
+use super::{has_settings, number, view_events, view_head};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -9,6 +9,7 @@ pub fn events(file: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut trace: Value = serde_json::from_str(&text).unwrap();
     view_head(&trace);
+    assert!(has_settings(&trace), "{}", file.display());
     let mut events = trace["traceEvents"].as_array_mut().unwrap().split_off(0);
     for event in &mut events {
         for key in ["ts", "dur"] {

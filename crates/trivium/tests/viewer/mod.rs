@@ -52,12 +52,17 @@ pub fn view(trace: &Value) -> Viewed<'_> {
     view_events(trace["traceEvents"].as_array().unwrap())
 }
 
-/// Reads what stands beside the events of a trace: the settings of its run among it.
+/// Reads what stands beside the events of a trace. A trace that the program has written has the settings of its run there.
 pub fn view_head(trace: &Value) {
-    let top: BTreeSet<&str> = trace.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(top, BTreeSet::from(["displayTimeUnit", "otherData", "traceEvents"]));
-    assert!(trace["otherData"]["settings"].is_object(), "{}", trace["otherData"]);
+    let mut top: BTreeSet<&str> = trace.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(top.remove("otherData"), has_settings(trace), "{}", trace["otherData"]);
+    assert_eq!(top, BTreeSet::from(["displayTimeUnit", "traceEvents"]));
     assert!(["ms", "ns"].contains(&text(trace, "displayTimeUnit")));
+}
+
+/// Whether it says with which settings it was made.
+pub fn has_settings(trace: &Value) -> bool {
+    trace["otherData"]["settings"].is_object()
 }
 
 /// Reads its events.
