@@ -2,13 +2,14 @@
 //! (`docs/semantics.md`, section 8), the engine's copies, which are apart from what the processor's cache holds.
 
 use crate::asked::{AskedStep, Request, size_of_access};
-use crate::core::NodeCore;
+use crate::core::{NodeCore, allows};
 use crate::effects::{Effects, Touched};
 use crate::lines::Lines;
 use crate::memory::NodeMemory;
 use crate::payload::Data;
 use crate::records::Slot;
 use crate::space::shared_u32;
+use std::rc::Rc;
 use trivium_engine::number::index;
 use trivium_engine::{Deed, HandlerAccess, Object, Payload, Pending, Thread};
 use trivium_guest::{AccessKind, PRIVATE_LIMIT, ReadModifyWrite};
@@ -43,6 +44,9 @@ pub trait HandlerMemory: Sized {
     /// [`Effects::trouble`].
     fn about_to_use(&mut self, _offset: u64) {}
 
+    /// The tag of a block that the running handler has come to.
+    fn tag_for_handler(&mut self, block: Object) -> Access;
+
     /// The tag of a block, where the node looks at unchecked accesses to it.
     fn tag_to_check(&mut self, block: Object) -> Option<Access>;
 
@@ -74,8 +78,9 @@ pub trait HandlerMemory: Sized {
             }
             return;
         }
-        for &(offset, _) in places {
+        for &(offset, length) in places {
             self.about_to_use(offset);
+            self.about_to_access(offset, length.into(), AccessKind::Read);
         }
         let gathered = self.memory().gather(places, &mut data.bytes);
         self.trouble_of(gathered);
@@ -96,6 +101,34 @@ pub trait HandlerMemory: Sized {
             self.effects_mut().trouble.get_or_insert_with(what);
         }
         is_allocated
+    }
+
+    /// The running handler is about to load or store bytes. Where another protocol keeps them coherent, that is an access of the
+    /// node to its block, which the tag must allow.
+    #[inline]
+    fn about_to_access(&mut self, offset: u64, bytes: u64, kind: AccessKind) {
+        if self.core().protocols.any_other {
+            self.about_to_access_others(offset, bytes, kind);
+        }
+    }
+
+    /// The same where there may be such blocks.
+    fn about_to_access_others(&mut self, offset: u64, bytes: u64, kind: AccessKind) {
+        let (size, running) = (self.core().protocols.block, self.effects().protocol);
+        for first in (offset / size * size..offset + bytes.max(1)).step_by(index(size)) {
+            let Some(owner) = self.core().protocol_at(first).filter(|&owner| owner != running) else { continue };
+            let protocols = Rc::clone(&self.core().protocols);
+            if !protocols.engines[owner].answers_accesses() {
+                continue;
+            }
+            let block = self.core().block_of(first);
+            let tag = self.tag_for_handler(block);
+            if protocols.cached[owner] || !allows(tag, kind) {
+                let name = |protocol: usize| protocols.engines[protocol].protocol().name.as_str();
+                let what = others_block((name(running), name(owner)), (block, first.max(offset)), kind, tag);
+                return self.trouble_of(Err(what));
+            }
+        }
     }
 
     /// Reads bytes of this node's memory, behind those that are there.
@@ -120,6 +153,7 @@ pub trait HandlerMemory: Sized {
     #[inline]
     fn read_allocated(&mut self, offset: u64, into: &mut [u8]) {
         self.about_to_use(offset);
+        self.about_to_access(offset, into.len() as u64, AccessKind::Read);
         if self.is_cached() {
             return self.read_copies(offset, into);
         }
@@ -132,6 +166,7 @@ pub trait HandlerMemory: Sized {
         if !self.must_be_allocated(offset, bytes.len() as u64) {
             return;
         }
+        self.about_to_access(offset, bytes.len() as u64, AccessKind::Write);
         if self.is_cached() {
             return self.write_copies(offset, bytes);
         }
@@ -163,8 +198,9 @@ pub trait HandlerMemory: Sized {
             }
             return;
         }
-        for &(offset, _) in places {
+        for &(offset, length) in places {
             self.about_to_use(offset);
+            self.about_to_access(offset, length.into(), AccessKind::Write);
         }
         let written = self.memory().scatter(places, &data.bytes);
         self.trouble_of(written);
@@ -428,4 +464,16 @@ pub trait HandlerMemory: Sized {
         line.answered();
         self.lines().set(block, line);
     }
+}
+
+/// Why a handler of the first protocol may not load from a block of the second, or store to it.
+fn others_block((running, owner): (&str, &str), (block, offset): (Object, u64), kind: AccessKind, tag: Access) -> String {
+    let deed = if kind == AccessKind::Read { "loads from" } else { "stores to" };
+    let whose = format!("block {}, which the protocol `{owner}` keeps coherent", block.id);
+    let why = match tag {
+        Access::None => "the node has no access to it now",
+        Access::Read if kind != AccessKind::Read => "the node may only read it now, since others may have copies",
+        _ => "its processors have caches of their own, so that the contents may be elsewhere",
+    };
+    format!("a handler of the protocol `{running}` {deed} shared offset {offset:#x} of {whose}: {why}")
 }

@@ -58,6 +58,8 @@ pub struct Protocols {
     pub cached: Vec<bool>,
     /// Whether they have for any.
     pub any_cached: bool,
+    /// Whether a handler may come to a block that another protocol than its own keeps coherent.
+    pub any_other: bool,
     /// Of each protocol, why it cannot answer a read-modify-write, if it cannot.
     pub no_rmw: Vec<Option<NoRmw>>,
     /// Of each protocol, its calls that move bytes while the program goes on, if it has them.
@@ -100,6 +102,7 @@ impl Protocols {
             one_writer,
             home_writes: of_each(|protocol| protocol.assumptions.contains(&Assume::HomeWrites)),
             any_cached: cached.contains(&true),
+            any_other: engines.len() > 1 && engines.iter().any(|engine| engine.answers_accesses()),
             cached,
             default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
             no_rmw: engines.iter().map(|engine| refuses_rmw(engine.protocol())).collect(),

@@ -131,6 +131,11 @@ impl HandlerMemory for NodeState {
         &mut self.handling.effects
     }
 
+    fn tag_for_handler(&mut self, block: Object) -> Access {
+        self.home(block);
+        self.tag(block)
+    }
+
     fn tag_to_check(&mut self, block: Object) -> Option<Access> {
         self.checks_unchecked.then(|| self.tag(block))
     }
