@@ -467,7 +467,12 @@ pub trait HandlerMemory: Sized {
 }
 
 /// Why a handler of the first protocol may not load from a block of the second, or store to it.
-fn others_block((running, owner): (&str, &str), (block, offset): (Object, u64), kind: AccessKind, tag: Access) -> String {
+fn others_block(
+    (running, owner): (&str, &str),
+    (block, offset): (Object, u64),
+    kind: AccessKind,
+    tag: Access,
+) -> String {
     let deed = if kind == AccessKind::Read { "loads from" } else { "stores to" };
     let whose = format!("block {}, which the protocol `{owner}` keeps coherent", block.id);
     let why = match tag {
