@@ -1,8 +1,8 @@
 /* lockbench.c: nodes that contend for one lock.
  *
  * All nodes together enter the critical section -n times; they hold it for -c cycles and stay
- * away for 0 to -t cycles. The published setting is -n 3200 -c 800 -t 8000. The lock is that of
- * trivium.h; lockbench-token.c runs the same with the protocol token-lock.
+ * away for 0 to -t cycles. The published setting is -n 3200 -c 800 -t 8000. The lock is the spin lock of
+ * trivium.h; lockbench-ticket.c runs the same with its lock in order, and lockbench-token.c with the protocol token-lock.
  */
 #include "options.h"
 #include "random.h"
@@ -18,10 +18,10 @@ static struct option options[OPTIONS] = {
 
 #ifndef LOCK_NAME
 #define LOCK_NAME "spin"
-static trivium_lock_t *the_lock;
+static trivium_spin_lock_t *the_lock;
 static void make_lock(void) { the_lock = trivium_alloc_on(0, sizeof *the_lock); }
-static void acquire(void) { trivium_lock(the_lock); }
-static void release(void) { trivium_unlock(the_lock); }
+static void acquire(void) { trivium_spin_lock(the_lock); }
+static void release(void) { trivium_spin_unlock(the_lock); }
 #endif
 
 static void delay(int64_t cycles) {

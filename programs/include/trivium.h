@@ -193,18 +193,40 @@ static inline int64_t trivium_wait_until_changed64(const volatile int64_t *word,
 /* Waits until every node has arrived: the machine's own barrier. */
 TRIVIUM_IMPORT("trivium", "barrier") void trivium_barrier(void);
 
-/* A test-and-test-and-set lock, for shared memory; 0 is free. */
-typedef struct {
-    volatile int32_t held;
+/* A lock, for shared memory; all zeros is free. Nodes get it in the order in which they asked: each draws a ticket, and waits until it is served.
+ * Both halves are one word, so that a node that finds the lock free has it with one atomic operation. */
+typedef union {
+    volatile int64_t word;
+    struct {
+        volatile int32_t serving; /* the ticket whose turn it is */
+        volatile int32_t next;    /* the ticket that is drawn next */
+    };
 } trivium_lock_t;
 
 static inline void trivium_lock(trivium_lock_t *lock) {
+    int64_t drawn = trivium_fetch_add64(&lock->word, (int64_t)1 << 32);
+    int32_t ticket = (int32_t)(drawn >> 32), serving = (int32_t)drawn;
+    while (serving != ticket) serving = trivium_wait_until_changed(&lock->serving, serving);
+}
+
+static inline void trivium_unlock(trivium_lock_t *lock) {
+    __asm__ volatile("" ::: "memory"); /* what was written under the lock stays before this */
+    lock->serving = (int32_t)((uint32_t)lock->serving + 1);
+}
+
+/* A test-and-test-and-set lock; 0 is free. It is in no order: whoever has the block has the lock, so that a node that takes it again at once may
+ * keep others out for ever. */
+typedef struct {
+    volatile int32_t held;
+} trivium_spin_lock_t;
+
+static inline void trivium_spin_lock(trivium_spin_lock_t *lock) {
     while (trivium_swap32(&lock->held, 1) != 0) {
         trivium_wait_until_changed(&lock->held, 1);
     }
 }
 
-static inline void trivium_unlock(trivium_lock_t *lock) {
+static inline void trivium_spin_unlock(trivium_spin_lock_t *lock) {
     __asm__ volatile("" ::: "memory"); /* what was written under the lock stays before this */
     lock->held = 0;
 }
