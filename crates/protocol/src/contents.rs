@@ -1,6 +1,6 @@
 //! Whether a protocol says anything about the contents of blocks.
 
-use crate::walk::{any_step, any_step_of, visit};
+use crate::walk::{any_step, any_step_of, each_look_of, visit};
 use crate::*;
 
 /// Whether something can load from a block: a thread in a state that gives access, or a handler for it.
@@ -28,11 +28,20 @@ pub fn compares_contents(protocol: &Protocol) -> bool {
         || protocol.ghosts.iter().any(|ghost| compares(protocol, ghost))
 }
 
+/// Whether a ghost looks at what loads give, and that decides whether something holds.
 fn compares(protocol: &Protocol, ghost: &Ghost) -> bool {
     let Some((_, handler)) = ghost.clauses.iter().find(|(event, _)| *event == GhostEvent::Read) else { return false };
     let handler = &protocol.roles[ghost.role.index()].handlers[handler.index()];
-    let is_of_ghost = |expr: &Expr| matches!(&expr.kind, ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, ..) if place.role == ghost.role);
-    any_step_of(&handler.steps, |step| matches!(step, StepKind::Assert(_))) || is_claimed(protocol, is_of_ghost)
+    // It is told the node and the value.
+    let is_value = |expr: &Expr| matches!(expr.kind, ExprKind::Local(LocalId(1)));
+    let mut looks = false;
+    each_look_of(handler, &mut |expr| looks |= is_value(expr));
+    let is_of_ghost = |expr: &Expr| match &expr.kind {
+        ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, ..) => place.role == ghost.role,
+        _ => false,
+    };
+    let asserts = any_step_of(&handler.steps, |step| matches!(step, StepKind::Assert(_)));
+    looks && (asserts || is_claimed(protocol, is_of_ghost))
 }
 
 /// Whether what must hold looks at such a thing.

@@ -4,9 +4,10 @@ use crate::coverage::Reached;
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use std::collections::BTreeMap;
-use trivium_protocol::walk::{any_expr, each_step, visit};
+use trivium_protocol::walk::{any_expr, any_step, each_step, visit};
 use trivium_protocol::{
-    Assume, EventKind, ExprKind, Invariant, MessageId, NODE, OpId, Promise, Protocol, RoleId, StateId, StepKind,
+    Assume, EventKind, ExprKind, Invariant, MessageId, NODE, OpId, PerformKind, Promise, Protocol, RoleId, StateId,
+    StepKind,
 };
 
 /// Why a system in which nothing can happen says nothing.
@@ -33,6 +34,7 @@ pub(crate) fn vacuous(model: &Model, reached: &Reached) -> Vec<String> {
     }));
     all.extend(looker.assertions());
     all.extend(looker.awaits());
+    all.extend(looker.unanswered());
     all.extend(looker.words());
     all
 }
@@ -52,13 +54,36 @@ impl Looker<'_> {
         self.reached.happened(EventKind::Op(op))
     }
 
-    /// What handlers read of words whose stores by threads have no value.
-    fn words(&self) -> Option<String> {
+    /// What handlers read and store of words whose accesses by threads have no value.
+    fn words(&self) -> Vec<String> {
+        let has_word_beside =
+            self.model.client.intents.iter().any(|intent| matches!(intent, Intent::WriteBeside { .. }));
+        if !has_word_beside {
+            return Vec::new();
+        }
         let reads = any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
-        let stores = self.model.client.intents.iter().any(|intent| matches!(intent, Intent::WriteBeside { .. }));
-        let what = "what `memory[..]` reads is not put to the test where it is another word of a block than the first: \
-                    threads store there, and their stores leave no value";
-        (reads && stores).then(|| what.to_string())
+        let stores = any_step(self.protocol, |step| match step {
+            StepKind::Store(..) | StepKind::Copy { .. } => true,
+            StepKind::Perform(perform) => matches!(perform.kind, PerformKind::Write),
+            _ => false,
+        });
+        let reads = reads.then_some(
+            "what `memory[..]` reads is not put to the test where it is another word of a block than the first: \
+             threads store there, and their stores leave no value",
+        );
+        let stores = stores.then_some(
+            "what handlers store is not put to the test where it is another word of a block than the first: \
+             threads load from there, and their loads are compared with nothing",
+        );
+        reads.into_iter().chain(stores).map(String::from).collect()
+    }
+
+    /// Calls that were made and never returned, each of them excused.
+    fn unanswered(&self) -> Vec<String> {
+        let ops = (0..).zip(&self.protocol.ops).map(|(o, op)| (OpId(o), op));
+        ops.filter(|(id, _)| self.is_called(*id) && !self.reached.has_returned(*id))
+            .map(|(_, op)| format!("`{}` is called and never returns", op.name))
+            .collect()
     }
 
     /// Calls that were never made.

@@ -1,11 +1,12 @@
 //! States in which nothing more happens by itself although somebody waits (`docs/semantics.md`, section 7).
 
 use crate::step::Stepper;
+use crate::step::usage::broken_condition;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
-use crate::system::progress::{must_happen, somebody_waits};
-use crate::system::promise::{Violation, holder, missing};
+use crate::system::progress::{must_happen, next_step, somebody_waits};
+use crate::system::promise::{Violation, holder, may_start, missing};
 use crate::system::world::{Flight, Queued, ThreadState, World};
 use serde::{Deserialize, Serialize};
 use trivium_engine::{Event, Node, Object};
@@ -143,7 +144,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
 fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting> {
     let (phase, number) = world.thread(&model.layout, thread);
     if phase == ThreadState::Free {
-        return None;
+        return explain_next_step(model, world, thread);
     }
     let place = model.client.threads[thread];
     let intent = &model.client.intents[number];
@@ -180,6 +181,32 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
         who: format!("node {}: thread {}", place.node, place.number),
         waits_for: kept.map_or(what.clone(), |kept| format!("{what}, which waits for {kept}")),
         state: state.map_or(String::new(), |(role, record)| {
+            format!("{} {}", model.protocol().roles[role.index()].name, model.engine.describe(role, record))
+        }),
+    })
+}
+
+/// What keeps an idle thread of a scenario from its next step.
+fn explain_next_step(model: &Model, world: &World, thread: usize) -> Option<Waiting> {
+    let intent = &model.client.intents[next_step(model, world, thread)?];
+    let (place, object, kind) = (model.client.threads[thread], intent.object(), event_kind(intent));
+    let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
+    let role = role.filter(|role| model.engine.answers(*role, kind));
+    let record = role.and_then(|role| Some((role, model.record(world, place.node, role, object)?)));
+    let why = match record {
+        None => "no role of the node answers it".into(),
+        Some(_) if !may_start(model, world, thread, intent) => {
+            "what is promised and assumed of its use does not let it begin now".into()
+        }
+        Some(_) => match broken_condition(model, world, thread, intent) {
+            Some(text) => format!("the assumption `{text}` does not let it begin now"),
+            None => obstacle(model, world, place.node, role?, object, kind)?,
+        },
+    };
+    Some(Waiting {
+        who: format!("node {}: thread {}", place.node, place.number),
+        waits_for: format!("its next step, a {}: {why}", intent_text(model, intent)),
+        state: record.map_or(String::new(), |(role, record)| {
             format!("{} {}", model.protocol().roles[role.index()].name, model.engine.describe(role, record))
         }),
     })

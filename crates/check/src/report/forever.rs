@@ -15,8 +15,10 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// How often steps are repeated at most before it is given up to prove something of them.
-const MOST_ROUNDS: usize = 32;
+/// How often steps are repeated before it is given up to prove something of them, or until nothing is violated by their repetition.
+const MOST_ROUNDS: usize = 64;
+/// Events of all that.
+const MOST_REPEATED: usize = 1 << 13;
 /// Pairs of states of one path of which it is tried.
 const MOST_PAIRS: usize = 64;
 /// Messages of the states of a path that are looked at together.
@@ -205,7 +207,8 @@ fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&
     };
     let mut proved = usize::from(suffices(&first));
     let mut present = later.clone();
-    for _ in 0..MOST_ROUNDS {
+    let rounds = MOST_ROUNDS.min(MOST_REPEATED / steps.len().max(1)).max(3);
+    for round in 0..rounds {
         let before = present.clone();
         if !repeat(stepper, &mut present, steps) {
             return None;
@@ -215,7 +218,7 @@ fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&
             return None;
         }
         proved += usize::from(suffices(&again));
-        if proved >= 2 {
+        if proved >= 2 && round + 1 == rounds {
             return Some(first);
         }
     }
@@ -250,9 +253,18 @@ fn said(model: &Model, trace: &Trace, steps: std::ops::Range<usize>, grown: &Gro
         trace: Trace { labels: trace.labels[..shown].to_vec() },
         sentence: format!(
             "{which} can be repeated for ever, and there are states without end: {}, and all else is as before{cut}; \
-             bound the lane, or let whoever sends wait for an answer",
-            lanes.join(", ")
+             {}",
+            lanes.join(", "),
+            remedy(grown)
         ),
+    }
+}
+
+/// What bounds all that grows.
+fn remedy(grown: &Grown) -> &'static str {
+    match grown.keys().any(|buffer| matches!(buffer, Buffer::Channel { .. })) {
+        true => "bound the lane, or let whoever sends wait for an answer",
+        false => "start no task while one that does the same is in the queue",
     }
 }
 

@@ -22,6 +22,8 @@ const MOST_STEPS: usize = 1 << 13;
 const LEAST_STEPS: usize = 1 << 6;
 /// Messages in one channel that are many.
 const MANY: usize = 6;
+/// A search without end goes on to so many states, since what is violated may be near.
+const LAST: usize = 1_000_000;
 
 /// How long channels have been, and when they are looked at again.
 pub(super) struct Lengths {
@@ -29,22 +31,39 @@ pub(super) struct Lengths {
     longest: usize,
     /// Whether the longest channel was longer each time than before.
     grow: bool,
+    /// Why the search has no end.
+    endless: Option<Forever>,
 }
 
 impl Lengths {
     pub fn new() -> Lengths {
-        Lengths { next: FIRST, longest: 0, grow: false }
+        Lengths { next: FIRST, longest: 0, grow: false, endless: None }
     }
 
     /// Whether some channel seems to grow without bound.
     pub fn grow(&self) -> bool {
         self.grow
     }
+
+    /// Why a search has no end, which a limit has ended, or itself.
+    pub fn told(&mut self, limit: &str) -> Option<Forever> {
+        let forever = self.endless.take()?;
+        let limit = if limit.is_empty() { String::new() } else { format!("; {limit}") };
+        Some(Forever { sentence: forever.sentence + &limit, ..forever })
+    }
 }
 
 impl FastSearch<'_> {
+    /// Whether the search has no end, and has gone on long enough. Where somebody says how deep it is to go, it ends there.
+    pub(super) fn is_endless(&mut self, level: Range<StateNumber>) -> bool {
+        if self.config.max_depth.is_none() && self.lengths.endless.is_none() {
+            self.lengths.endless = self.look_at_lengths(level);
+        }
+        self.lengths.endless.is_some() && self.states.len() >= LAST
+    }
+
     /// Steps that can be repeated for ever, if they are found among the states of a depth.
-    pub(super) fn look_at_lengths(&mut self, level: Range<StateNumber>) -> Option<Forever> {
+    fn look_at_lengths(&mut self, level: Range<StateNumber>) -> Option<Forever> {
         let states = self.states.len();
         if states < self.lengths.next {
             return None;

@@ -39,7 +39,6 @@ use crate::config::{Config, ConfigError, Method, Progress};
 use crate::coverage::Seen;
 use crate::report::Report;
 use crate::report::conclude::{Conclusion, Tally, conclude};
-use crate::report::forever::Forever;
 use crate::search::store::state_number;
 use crate::system::begin::check_first;
 use crate::system::model::Model;
@@ -106,8 +105,6 @@ fn too_deep(config: &Config, depth: u32) -> Option<String> {
 enum End {
     Exhausted,
     Limit(String),
-    /// Some steps can be repeated for ever.
-    Endless(Forever),
     Found(Found),
     /// From this state on this thread does not get through.
     Starves(StateNumber, usize),
@@ -205,8 +202,8 @@ impl<'m> FastSearch<'m> {
             }
             self.depth += 1;
             self.widths.push(u64::from(level.end - level.start));
-            if let Some(forever) = self.look_at_lengths(level.clone()) {
-                return End::Endless(forever);
+            if self.is_endless(level.clone()) {
+                return End::Limit(String::new());
             }
         }
     }
@@ -409,15 +406,17 @@ impl<'m> FastSearch<'m> {
         let seen = Seen::of(self.model, &worker.stepper.reached);
         let conclusion = match end {
             End::Exhausted => Conclusion::Holds,
-            End::Limit(limit) => {
-                // A state found last lies as deep as any, so that what grows is long there.
-                let last = state_number(self.states.len()) - 1;
-                Conclusion::Incomplete {
-                    limit,
-                    trace: path::to_state(&mut worker, &self.states, last).settle(&mut worker.stepper),
+            End::Limit(limit) => match self.lengths.told(&limit) {
+                Some(forever) => Conclusion::Endless(forever),
+                None => {
+                    // A state found last lies as deep as any, so that what grows is long there.
+                    let last = state_number(self.states.len()) - 1;
+                    Conclusion::Incomplete {
+                        limit,
+                        trace: path::to_state(&mut worker, &self.states, last).settle(&mut worker.stepper),
+                    }
                 }
-            }
-            End::Endless(forever) => Conclusion::Endless(forever),
+            },
             End::Found(found) => {
                 let mut path = path::to_state(&mut worker, &self.states, found.state);
                 if found.by_event {

@@ -302,7 +302,8 @@ impl Stepper<'_> {
                     let next = world.count(&model.layout, thread) as usize;
                     if let Some(&(intent, _)) = script.actions[thread].get(next) {
                         let intent = intent as usize;
-                        if self.chance(world, thread, intent, true).possible {
+                        let is_assumed = || self.may_start(world, thread, &model.client.intents[intent]);
+                        if self.chance(world, thread, intent, true).possible && is_assumed() {
                             out.push(Action::Start { thread, intent });
                         }
                     }

@@ -117,7 +117,18 @@ pub(crate) fn image(model: &Model, to: &[Node], thread: impl Fn(usize) -> usize)
 }
 
 fn is_content(model: &Model, world: &World, thread: usize) -> bool {
-    world.thread(&model.layout, thread).0 == ThreadState::Free || !is_owed(model, world, thread)
+    match world.thread(&model.layout, thread).0 {
+        // In a scenario it waits to go on, until it has come to its end.
+        ThreadState::Free => next_step(model, world, thread).is_none(),
+        _ => !is_owed(model, world, thread),
+    }
+}
+
+/// What an idle thread of a scenario does next: the number of an intent; nothing at its end.
+pub(crate) fn next_step(model: &Model, world: &World, thread: usize) -> Option<usize> {
+    let steps = &model.client.script.as_ref()?.actions[thread];
+    let (intent, _) = steps.get(world.count(&model.layout, thread) as usize)?;
+    Some(usize::from(*intent))
 }
 
 /// Whether any thread waits for what it must get.

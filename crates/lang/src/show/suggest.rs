@@ -32,7 +32,7 @@ pub fn suggest(protocol: &Protocol) -> Option<String> {
             }
             let at = format!("{} at n is {}", role.name, state.name);
             let _ = write!(named, " or {at}");
-            let name = format!("{ghost}_in_{}_{}", role.name, state.name);
+            let name = free(protocol, format!("{ghost}_in_{}_{}", role.name, state.name));
             claim(&mut invariants, &name, &format!("not ({at})"), &ghost, &messages);
         }
     }
@@ -42,7 +42,7 @@ pub fn suggest(protocol: &Protocol) -> Option<String> {
         taking.dedup();
         claim(
             &mut invariants,
-            &format!("{ghost}_while_waiting"),
+            &free(protocol, format!("{ghost}_while_waiting")),
             &format!("access at n is none{named}"),
             &ghost,
             &taking,
@@ -55,12 +55,30 @@ pub fn suggest(protocol: &Protocol) -> Option<String> {
         messages.sort();
         messages.dedup();
         for access in ["read", "write"] {
-            let name = format!("{ghost}_where_{access}");
+            let name = free(protocol, format!("{ghost}_where_{access}"));
             claim(&mut invariants, &name, &format!("not (access at n is {access})"), &ghost, &messages);
         }
     }
-    let head = format!("ghost {ghost} of block {{\n  var last: word\n  on write(n, v) {{ last = v }}\n}}\n");
+    let head = remark(protocol).unwrap_or_default()
+        + &format!("ghost {ghost} of block {{\n  var last: word\n  on write(n, v) {{ last = v }}\n}}\n");
     (!invariants.is_empty()).then_some(head + &invariants)
+}
+
+/// A name that no invariant has.
+fn free(protocol: &Protocol, mut name: String) -> String {
+    while protocol.invariants.iter().any(|invariant| invariant.name == name) {
+        name.push('_');
+    }
+    name
+}
+
+/// A remark where the protocol promises less than the proposal says.
+fn remark(protocol: &Protocol) -> Option<String> {
+    let weaker = protocol.promises.iter().find(|promise| promise.is_weaker() || **promise == Promise::LastPhase)?;
+    Some(format!(
+        "// The file promises `{}`, which is less than that each copy is the last store: what follows may be too much.\n",
+        protocol.promise_name(weaker)
+    ))
 }
 
 fn claim(text: &mut String, name: &str, unless: &str, ghost: &str, messages: &[String]) {

@@ -131,7 +131,10 @@ fn leads_to(protocol: &Protocol, leads: &LeadsTo) -> String {
 }
 
 fn wait(protocol: &Protocol, wait: &WaitClause) -> String {
-    format!("{} until {}", protocol.ops[wait.op.index()].name, written(protocol, &wait.until.condition))
+    let call = &protocol.ops[wait.op.index()].name;
+    // Until something that nobody says: it need never return.
+    let is_said = !matches!(wait.until.condition.kind, ExprKind::Constant(_));
+    if is_said { format!("{call} until {}", written(protocol, &wait.until.condition)) } else { call.clone() }
 }
 
 fn messages(protocol: &Protocol) -> Vec<String> {
