@@ -61,7 +61,7 @@ use signatures::{Bits, Compacted};
 use states::States;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use sweep::Sweep;
 use trivium_engine::number::fit;
 use trivium_protocol::Protocol;
@@ -116,6 +116,9 @@ const NOT_LOOKED: &str = "; starvation was not looked for";
 /// Why a search ends that the user has stopped.
 const STOPPED: &str = "the exploration was stopped";
 
+/// Time for which an estimate is told again.
+const GUESSED_EVERY: Duration = Duration::from_millis(50);
+
 struct FastSearch<'m> {
     model: &'m Model,
     config: &'m Config<'m>,
@@ -137,6 +140,8 @@ struct FastSearch<'m> {
     place: Frontier,
     keeping: Keeping,
     lengths: Lengths,
+    /// How many states there may be in all, as it was last told, and when that was worked out.
+    guess: Option<(Option<u64>, Instant)>,
 }
 
 impl<'m> FastSearch<'m> {
@@ -161,6 +166,7 @@ impl<'m> FastSearch<'m> {
             place: Frontier::default(),
             keeping: Keeping::new(),
             lengths: Lengths::new(),
+            guess: None,
         }
     }
 
@@ -311,8 +317,13 @@ impl<'m> FastSearch<'m> {
     }
 
     /// Tells how far it is: this state is expanded next.
-    fn tell(&self, state: StateNumber) {
+    fn tell(&mut self, state: StateNumber) {
         let Some(report) = self.config.progress else { return };
+        // Depths may be many and narrow, and an estimate takes milliseconds.
+        if self.guess.is_none_or(|(_, made)| made.elapsed() >= GUESSED_EVERY) {
+            self.guess = Some((self.widths.whole(), Instant::now()));
+        }
+        let guess = self.guess.and_then(|(guess, _)| guess);
         let waiting = self.states.len() as u64 - u64::from(state);
         report(&Progress {
             states: self.states.len() as u64,
@@ -321,7 +332,7 @@ impl<'m> FastSearch<'m> {
             waiting,
             memory: self.memory(),
             seconds: self.seconds(),
-            whole: self.widths.whole().filter(|_| waiting > 0 && !self.lengths.grow()),
+            whole: guess.filter(|_| waiting > 0 && !self.lengths.grow()),
         });
     }
 
