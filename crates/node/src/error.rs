@@ -30,6 +30,8 @@ pub struct NodeError {
     pub help: Option<String>,
     /// Further lines: who waits for what.
     pub notes: Vec<String>,
+    /// Whether the notes say what each node does.
+    pub tells_all: bool,
     /// The phase and the block in which several nodes store, where none but one may.
     pub race: Option<Box<(u64, u32)>>,
     /// What the programs had said by then, if they had begun. It is told by the nodes that said it, and not sent with the error.
@@ -46,6 +48,7 @@ impl NodeError {
             place: None,
             help: None,
             notes: Vec::new(),
+            tells_all: false,
             race: None,
             said: None,
         }

@@ -12,7 +12,7 @@ use crate::wire::{ENDED, NOTES};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
-use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid};
+use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid, Stood};
 
 /// From node 0: all have been heard.
 const GOODBYE: u8 = ENDED + 5;
@@ -41,6 +41,8 @@ pub(crate) struct NodeEnd {
     pub memory: MemoryUsed,
     /// What its handlers have performed and completed for threads.
     pub asked: Asked,
+    /// Where its program stood, if the run was cut off.
+    pub stood: Option<Stood>,
     /// What it has noted, if it is a process and the run is traced. It is sent by itself.
     pub trace: Option<NodeTrace>,
 }
@@ -60,6 +62,7 @@ struct Written {
     private: u64,
     shared: u64,
     asked: Asked,
+    stood: Option<Stood>,
 }
 
 impl NodeEnd {
@@ -82,6 +85,7 @@ impl NodeEnd {
             private: self.memory.private,
             shared: self.memory.shared,
             asked: self.asked.clone(),
+            stood: self.stood.clone(),
         };
         // Nothing of it can fail to be written: no key of a map is other than a text.
         let head = serde_json::to_vec(&head).unwrap_or_default();
@@ -117,6 +121,7 @@ impl NodeEnd {
             said,
             memory: MemoryUsed { private: head.private, shared: head.shared },
             asked: head.asked,
+            stood: head.stood,
             trace: None,
         })
     }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_guest::{Build, NodeOutcome, ProgramNode, Stage};
-use trivium_node::{MemoryUsed, NodeError, Protocols};
+use trivium_node::{MemoryUsed, NodeError, Protocols, Stood, has_left, own_place};
 
 /// Bytes of a page, for which a home is chosen.
 const PAGE: u64 = 4096;
@@ -168,6 +168,7 @@ impl<'a> Life<'a> {
             return LifeStage::Runs(program);
         }
         node.borrow_mut().counts.instructions = program.executed().instructions;
+        self.note_standing(node, &program, &outcome);
         match ended(self.me, node, outcome) {
             Ok(exit_code) => LifeStage::Serves(exit_code, program),
             Err(error) => {
@@ -177,13 +178,27 @@ impl<'a> Life<'a> {
         }
     }
 
+    /// Notes where a program stands that is cut off.
+    fn note_standing(&self, node: &RefCell<NodeState>, program: &Running, outcome: &NodeOutcome) {
+        let NodeOutcome::Trapped { stack, .. } = outcome else { return };
+        let mut node = node.borrow_mut();
+        if node.left.is_some() {
+            let doing = node.told(program.debug_info().as_ref());
+            node.stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: own_place(stack) });
+        }
+    }
+
     fn serve(&self, exit_code: i32, program: Box<Running>) -> LifeStage {
         let Some(node) = &self.node else { return LifeStage::Changes };
         match self.caught(|| node.borrow_mut().serve_until_the_end()) {
             Some(Err(Halt::Waits)) => LifeStage::Serves(exit_code, program),
             Some(Ok(())) => self.leave(Some(exit_code)),
             // The error is kept in the node.
-            Some(Err(Halt::Fault(_))) | None => self.leave(None),
+            Some(Err(Halt::Fault(_))) | None => {
+                let doing = has_left(exit_code);
+                node.borrow_mut().stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: None });
+                self.leave(None)
+            }
         }
     }
 
@@ -229,6 +244,7 @@ fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
         said: std::mem::take(&mut node.said),
         memory,
         asked: std::mem::take(&mut node.asked),
+        stood: node.stood.take(),
         trace: None,
     }
 }

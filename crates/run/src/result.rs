@@ -3,7 +3,7 @@
 use crate::latency::Quantiles;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use trivium_node::{MemoryUsed, Misses};
+use trivium_node::{MemoryUsed, Misses, Stood};
 
 /// The counts of one node: of its region of interest, or of the whole program if it marks none. Messages and bytes are always those
 /// of the whole program: regions begin and end at other moments on each node.
@@ -39,6 +39,9 @@ pub struct RunResult {
     /// Why it is incomplete, if it is; then counts are those so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+    /// Where the nodes stood then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stood: Vec<Stood>,
     /// From the first beginning of the region of interest on any node to its last end.
     pub wall_seconds: f64,
     /// Instructions of all nodes.

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_node::{Asked, MemoryUsed, Misses, NodeError, Protocols, Said, Saying};
+use trivium_node::{Asked, MemoryUsed, Misses, NodeError, Protocols, Said, Saying, Stood, cannot_come, with_remedy};
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
 pub type LiveOutcome = Result<RunResult, Box<(NodeError, Said)>>;
@@ -251,6 +251,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         transport,
         block: setup.block,
         incomplete: None,
+        stood: Vec::new(),
         wall_seconds: 0.0,
         instructions: 0,
         misses: Misses::default(),
@@ -265,6 +266,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         per_node: Vec::new(),
     };
     let mut given_up: Vec<String> = Vec::new();
+    let mut stood: Vec<Stood> = Vec::new();
     for (number, end) in ends.into_iter().enumerate() {
         let number: Node = fit(number, "the number of a node");
         let Some(end) = end else {
@@ -281,6 +283,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         if let Some(code @ (i32::MIN..=-1 | 1..)) = end.exit_code {
             result.exit_codes.insert(number.into(), code);
         }
+        stood.extend(end.stood);
         (first, last) = (first.min(end.span.0), last.max(end.span.1));
         latency.merge(&end.latency);
         saying.add(number, end.said);
@@ -291,6 +294,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     }
     let said = saying.said();
     if let Some(error) = failed.or(told) {
+        let error = if error.tells_all { with_standing(error, &stood) } else { error };
         return Err(Box::new((given_up.into_iter().fold(error, NodeError::note), said)));
     }
     if stopped.is_none()
@@ -301,6 +305,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     {
         return Err(Box::new((error, said)));
     }
+    result.stood = if stopped.is_some() { stood } else { Vec::new() };
     result.incomplete = stopped.map(|why| std::iter::once(why).chain(given_up).collect::<Vec<_>>().join("; "));
     result.wall_seconds = seconds(last.saturating_sub(first));
     result.instructions = sum.instructions;
@@ -314,6 +319,25 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     result.messages = sum.by_kind.iter().map(named).collect();
     (result.output, result.errors, result.warnings) = (said.output, said.errors, said.warnings);
     Ok(result)
+}
+
+/// What a node does that has left `main`, and one that waits at the barrier.
+const LEFT_MAIN: &str = "has left main";
+pub(crate) const AT_BARRIER: &str = "waits at the barrier";
+
+/// An error of all nodes, with where each stood in place of what it told when it was asked.
+fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
+    let left: Vec<usize> =
+        stood.iter().filter(|stood| stood.doing.starts_with(LEFT_MAIN)).map(|stood| stood.node).collect();
+    for Stood { node, .. } in stood {
+        error.notes.retain(|note| !note.starts_with(&format!("node {node}: ")));
+    }
+    let of_node = |stood: &Stood| {
+        let more = if stood.doing == AT_BARRIER { cannot_come(&left) } else { String::new() };
+        format!("node {}: {}", stood.node, Stood { doing: stood.doing.clone() + &more, ..stood.clone() }.text())
+    };
+    error.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
+    if error.help.is_none() { with_remedy(error, &left) } else { error }
 }
 
 fn of_node(counts: &Counts) -> LiveNode {

@@ -34,7 +34,6 @@ pub use machine::Machine;
 pub use machine::load::{BUILT_IN, built_in, whole};
 pub use machine::price;
 pub use machine::ratio::Ratio;
-pub use order::Stood;
 pub use order::budget::Budget;
 pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use reports::counters::{
@@ -48,4 +47,5 @@ pub use runs::miss::{MissHandler, MissKind, MissPlace, MissReport, MissStep, mea
 pub use runs::result::{RUN_STATISTICS, SimResult, WholeProgram};
 pub use runs::setup::{STALL_LIMIT, Setup};
 pub use runs::{Tracing, run, run_with_trace};
+pub use trivium_node::Stood;
 pub use trivium_node::{Blame, MemoryUsed, Misses, NodeError, Said};

@@ -5,12 +5,22 @@ use super::{NodeState, Wait};
 use trivium_engine::{Args, Event};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
-    SHARED_BASE,
+    SHARED_BASE, StackFrame,
 };
 use trivium_node::{Awaited, NodeError, NodeMemory, Purpose, Refusal, SplitPhaseStep};
 use trivium_protocol::{BLOCK, EventKind, OpId};
 
 impl Processor for NodeState {
+    fn wants_stack(&self) -> bool {
+        self.names.is_some()
+    }
+
+    fn stack(&mut self, frames: Vec<StackFrame>) {
+        if let Some(region) = self.names.take() {
+            self.core.space.borrow_mut().set_site(region, self.core.me, frames);
+        }
+    }
+
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = executed.instructions;
         step(self.reach(access.addr, access.size, access.kind, access.value), AccessStep::Wait)
@@ -113,7 +123,7 @@ impl NodeState {
         })
     }
 
-    fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
+    pub(super) fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
         match &self.memory {
             NodeMemory::Program(memory) => Ok(memory.clone()),
             NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),
@@ -152,6 +162,9 @@ impl NodeState {
         let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
         let offset = made.map_err(|error| self.fail(error))?;
         self.allocations += 1;
+        if self.core.space.borrow().wants_site(index, self.core.me) {
+            self.names = Some(index);
+        }
         if self.core.me != 0 {
             self.tell_of_allocations(0);
         }
@@ -162,7 +175,7 @@ impl NodeState {
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
         if self.waits_for_more() {
-            self.wait(Wait::Change(block, address))?;
+            self.wait(Wait::Change(block, address, size))?;
         }
         loop {
             let value = match self.reach(address, size, AccessKind::Read, 0)? {
@@ -174,7 +187,7 @@ impl NodeState {
             if value != old {
                 return Ok(value.cast_signed());
             }
-            self.wait(Wait::Change(block, address))?;
+            self.wait(Wait::Change(block, address, size))?;
         }
     }
 

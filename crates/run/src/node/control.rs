@@ -2,13 +2,15 @@
 
 use super::{Doing, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
+use crate::run::AT_BARRIER;
 use crate::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
+use trivium_guest::DebugInfo;
 use trivium_guest::{AccessKind, ProgramFault, SHARED_BASE};
-use trivium_node::{Binding, NodeCore, NodeError, Purpose, disagree, shared_u32};
+use trivium_node::{Binding, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
@@ -392,7 +394,7 @@ impl NodeState {
         let report = Report {
             round,
             doing,
-            told: if doing == Told::Runs { String::new() } else { self.told() },
+            told: if doing == Told::Runs { String::new() } else { self.told(None) },
             moved: self.moved,
             went_on: self.went_on,
             sent: self.sent,
@@ -432,9 +434,8 @@ impl NodeState {
             }
             Order::Deadlock(told) => {
                 self.is_of_all = true;
-                let error = who_waits(DEADLOCK, told);
-                let help = "`trivium check` on the protocol finds the shortest way to a deadlock; if it finds none, look at the program's locks and barriers";
-                Err(self.fail(error.help(help)))
+                // What is to be done depends on which nodes have left main, which is known at the end.
+                Err(self.fail(who_waits(DEADLOCK, told)))
             }
             Order::TwoWriters(one, other, block, phase) => {
                 self.is_of_all = true;
@@ -499,20 +500,21 @@ impl NodeState {
     }
 
     /// What the program waits for, in words, and what this node's handlers have not come to.
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self, map: Option<&DebugInfo>) -> String {
         let mut told = match self.doing {
             Doing::Running | Doing::Waiting(Wait::Sleep(_)) => "runs".to_string(),
             Doing::Waiting(Wait::End) => "has left main".to_string(),
-            Doing::Waiting(Wait::Barrier(_)) => "waits at the barrier".to_string(),
+            Doing::Waiting(Wait::Barrier(_)) => AT_BARRIER.to_string(),
             Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
-            Doing::Waiting(Wait::Change(block, address)) => {
-                format!("waits for the word at {address:#x} in block {} to change", block.id)
+            Doing::Waiting(Wait::Change(block, address, size)) => {
+                format!("waits for a word of block {} to change: {}", block.id, self.data(map, address, size))
             }
             Doing::Waiting(Wait::Access(block)) => {
                 let what = if self.pending_kind == AccessKind::Read { "load" } else { "store" };
                 let address = SHARED_BASE + shared_u32(self.pending.address);
+                let data = self.data(map, address, self.pending.size.into());
                 let roles = self.core.protocol_at(self.pending.address).map(|protocol| self.roles(protocol, block));
-                format!("waits for access to block {}, a {what} at {address:#x}{}", block.id, roles.unwrap_or_default())
+                format!("waits for access to block {}, a {what} of {data}{}", block.id, roles.unwrap_or_default())
             }
             Doing::Waiting(Wait::Call { protocol, op, object }) => {
                 let name = self.core.call_name(protocol, op);
@@ -523,6 +525,12 @@ impl NodeState {
             told += &format!("; {lane}");
         }
         told
+    }
+
+    /// A place in shared memory, and what this node's copy of it holds.
+    fn data(&self, map: Option<&DebugInfo>, address: u32, size: u32) -> String {
+        let value = self.program_memory().ok().and_then(|memory| memory.read_word(address, size).ok());
+        data_text(&self.core.space.borrow(), map, address, value)
     }
 
     /// The states of this node's roles for an object.
@@ -550,7 +558,8 @@ fn tag_of(tags: &[u8], core: &NodeCore<()>, block: Object) -> Access {
 
 /// An error, with what each node does.
 fn who_waits(what: &str, told: Vec<(usize, String)>) -> NodeError {
-    told.into_iter().fold(NodeError::subject(what), |error, (node, told)| error.note(format!("node {node}: {told}")))
+    let error = NodeError { tells_all: true, ..NodeError::subject(what) };
+    told.into_iter().fold(error, |error, (node, told)| error.note(format!("node {node}: {told}")))
 }
 
 #[cfg(test)]

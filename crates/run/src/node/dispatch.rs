@@ -274,7 +274,7 @@ impl NodeState {
         for &object in &handling.effects.resumed {
             self.resume_access(object);
         }
-        if let Doing::Waiting(Wait::Change(block, _)) = self.doing
+        if let Doing::Waiting(Wait::Change(block, ..)) = self.doing
             && handling.effects.changed.contains(&block)
         {
             self.wake();

@@ -41,7 +41,9 @@ use std::time::Instant;
 use tried::Tried;
 use trivium_engine::{Node, Object, Pending};
 use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
-use trivium_node::{Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space};
+use trivium_node::{
+    Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space, Stood,
+};
 use trivium_protocol::{Access, MessageId, OpId};
 use waiting::Patience;
 
@@ -54,8 +56,8 @@ pub(crate) enum Wait {
     Call { protocol: usize, op: OpId, object: Object },
     /// The run's barrier.
     Barrier(Purpose),
-    /// A change of a word in a block: its address.
-    Change(Object, u32),
+    /// A change of a word in a block: its address, and its bytes.
+    Change(Object, u32, u32),
     /// The home of a page.
     Page(usize),
     /// The end of a time for which the program sleeps, in nanoseconds since the beginning.
@@ -275,6 +277,10 @@ pub(crate) struct NodeState {
     pub left: Option<Left>,
     /// Whether this is about all nodes: where this one's program stood says nothing.
     pub is_of_all: bool,
+    /// Where its program stood when it was cut off.
+    pub stood: Option<Stood>,
+    /// The allocation of which it is asked where the program makes it.
+    pub names: Option<usize>,
     /// Whether its program has ended, and node 0 been told.
     serves: bool,
     /// Whether the run is over.
@@ -360,6 +366,8 @@ impl NodeState {
             tracer: None,
             left: None,
             is_of_all: false,
+            stood: None,
+            names: None,
             serves: false,
             is_over: false,
         }

@@ -70,7 +70,7 @@ impl NodeState {
             Wait::Access(_) => Waited::Access { is_load, address: SHARED_BASE + shared_u32(pending) },
             Wait::Call { protocol, op, object } => Waited::Call { protocol, op, object },
             Wait::Barrier(_) => Waited::Barrier,
-            Wait::Change(_, address) => Waited::Change { address },
+            Wait::Change(_, address, _) => Waited::Change { address },
             Wait::Page(page) => Waited::Page(page),
             Wait::Sleep(_) => Waited::Sleep,
             Wait::End => {

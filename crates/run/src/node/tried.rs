@@ -83,7 +83,7 @@ impl NodeState {
             object.id,
             self.tried.handlers
         ));
-        let error = error.note(format!("node {}: {}", self.core.me, self.told()));
+        let error = error.note(format!("node {}: {}", self.core.me, self.told(None)));
         Err(error.help("the protocol may refuse a request and be asked again for ever: `trivium check` looks for that (livelock, starvation). An access may wait for a half more than --stall-limit seconds; 0: for ever"))
     }
 }

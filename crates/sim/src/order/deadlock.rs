@@ -6,7 +6,7 @@ use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::{Lanes, NodeError, shared_u32};
+use trivium_node::{Lanes, NodeError, cannot_come, has_left, shared_u32, standing_at, with_remedy};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
@@ -14,7 +14,8 @@ pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and no
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
     pub(crate) fn deadlock(&mut self) -> NodeError {
-        self.who_waits(NodeError::subject(DEADLOCK)).help("`trivium check` on the protocol finds the shortest counterexample that ends in a deadlock; if it finds none, look at the program's locks and barriers")
+        let left = self.left();
+        with_remedy(self.who_waits(NodeError::subject(DEADLOCK)), &left)
     }
 
     /// An error, with what every node waits for.
@@ -23,12 +24,13 @@ impl World {
         let known = self.known(&stacks);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
-            if matches!(state.compute.doing, Doing::Running | Doing::Finished(_)) {
+            if matches!(state.compute.doing, Doing::Running | Doing::Finished(0)) {
                 continue;
             }
             let (doing, clock) = (self.doing(number, &state, &known), state.compute.clock());
+            let at = known.stands(number).as_deref().map_or(String::new(), standing_at);
             let more = self.more_of(&state);
-            error = error.note(format!("node {number}, since cycle {clock}: {doing}{more}{}", known.stands(number)));
+            error = error.note(format!("node {number}, since cycle {clock}: {doing}{more}{at}"));
         }
         for node in &self.nodes {
             let state = node.borrow();
@@ -50,7 +52,7 @@ impl World {
     pub(super) fn doing(&self, number: usize, state: &NodeState, known: &Known) -> String {
         match state.compute.doing {
             Doing::Running => "runs".to_string(),
-            Doing::Finished(_) => "has left main".to_string(),
+            Doing::Finished(code) => has_left(code),
             Doing::Waiting(Wait::Barrier) => "waits at the barrier".to_string(),
             Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
             Doing::Waiting(Wait::Frame(page)) => format!("waits for the frame of page {page}, which is being given up"),
@@ -77,13 +79,7 @@ impl World {
     /// What other nodes have to do with that for which a node's processor waits.
     fn more_of(&self, state: &NodeState) -> String {
         match state.compute.doing {
-            Doing::Waiting(Wait::Barrier) => {
-                let left: Vec<String> = self.left().iter().map(ToString::to_string).collect();
-                match left.is_empty() {
-                    true => String::new(),
-                    false => format!(", which nodes {} cannot reach: they have left main", left.join(", ")),
-                }
-            }
+            Doing::Waiting(Wait::Barrier) => cannot_come(&self.left()),
             Doing::Waiting(Wait::Access(block)) => self.roles(state, block),
             Doing::Waiting(Wait::Call { protocol, object, .. }) => self.roles_under(state, protocol, object),
             _ => String::new(),

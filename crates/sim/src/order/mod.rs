@@ -15,7 +15,6 @@ mod progress;
 mod stacks;
 
 pub(crate) use deadlock::DEADLOCK;
-pub use stacks::Stood;
 
 use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;

@@ -2,24 +2,10 @@
 
 use super::{Runner, World};
 use crate::node::NodeState;
-use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
-use trivium_guest::{DebugInfo, SHARED_BASE, SourceLocation, StackFrame};
-use trivium_node::{Allocation, NodeError};
-
-/// Where the program of a node stood when a simulation was cut off.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Stood {
-    /// The node.
-    pub node: usize,
-    /// Its processor's clock; of one that waits, that of the wait's beginning.
-    pub cycle: u64,
-    /// What it did, or what it waited for.
-    pub doing: String,
-    /// The function, and the line where it is known; nothing if it had not begun, or had ended.
-    pub at: Option<String>,
-}
+use trivium_guest::{DebugInfo, SourceLocation, StackFrame};
+use trivium_node::{NodeError, Stood, byte_of, data_text, own_place};
 
 /// Where a node's program stands and what has been allocated, to be told.
 pub(super) struct Known<'a> {
@@ -54,7 +40,7 @@ impl World {
             let offset = u64::from(block) * self.shared.protocols.block;
             let space = self.space.borrow();
             if let Some(region) = space.region_of(offset) {
-                let data = describe(&space.allocation(region, known.map.as_ref()), offset);
+                let data = byte_of(&space.allocation(region, known.map.as_ref()), offset);
                 error = error.note(format!("block {block} begins at {data}"));
             }
         }
@@ -93,9 +79,9 @@ impl World {
             let state = node.borrow();
             Stood {
                 node: self.first + number,
-                cycle: state.compute.clock(),
+                cycle: Some(state.compute.clock()),
                 doing: self.doing(number, &state, &known),
-                at: known.place(number).map(|place| place.to_string()),
+                at: known.stands(number),
             }
         };
         self.nodes.iter().enumerate().map(stood).collect()
@@ -107,38 +93,18 @@ impl Known<'_> {
         self.map.as_ref()?.place(&self.stacks[node])
     }
 
-    /// Where a node's program stands: ` at FILE:LINE in FUNCTION`, or nothing.
-    pub(super) fn stands(&self, node: usize) -> String {
-        match self.place(node) {
-            Some(place) if place.line.is_some() => format!("; at {place}"),
-            Some(place) => format!("; {place}"),
-            None => String::new(),
-        }
+    /// Where a node's program stands: `at FILE:LINE in FUNCTION`.
+    pub(super) fn stands(&self, node: usize) -> Option<String> {
+        own_place(&[self.place(node)?])
     }
 
     /// A place in shared memory, and what a node's copy of it holds.
     pub(super) fn data(&self, node: usize, address: u32, size: u32) -> String {
         let state = self.world.nodes[node].borrow();
-        let offset = u64::from(address.saturating_sub(SHARED_BASE));
-        let space = state.core.space.borrow();
-        let within = match space.region_of(offset).filter(|_| address >= SHARED_BASE) {
-            None => String::new(),
-            Some(region) => format!(", {}", describe(&space.allocation(region, self.map.as_ref()), offset)),
-        };
         let value = match &state.blocks.memory {
             trivium_node::NodeMemory::Program(memory) => memory.read_word(address, size).ok(),
             trivium_node::NodeMemory::Plain(_) => None,
         };
-        let value = value.map_or(String::new(), |value| format!(", which is {value} here"));
-        format!("{address:#x}{within}{value}")
-    }
-}
-
-/// A byte of an allocation.
-fn describe(allocation: &Allocation, offset: u64) -> String {
-    let from = offset - allocation.offset;
-    match from {
-        0 => format!("the beginning of `{}`", allocation.name),
-        from => format!("byte {from} of `{}`", allocation.name),
+        data_text(&state.core.space.borrow(), self.map.as_ref(), address, value)
     }
 }

@@ -3,7 +3,7 @@
 use crate::node::NodeState;
 use crate::node::processor::Doing;
 use crate::node::shared::Shared;
-use crate::order::{Ended, Stood, World};
+use crate::order::{Ended, World};
 use crate::reports::blame::Blamed;
 use crate::reports::counters::{Counters, NodeAccesses, Statistic};
 use crate::runs::changes::Changed;
@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
 use trivium_guest::{FileChange, Program};
+use trivium_node::Stood;
 use trivium_node::{MemoryUsed, Misses, NodeSaid, Said, Saying};
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.

@@ -276,6 +276,12 @@ fn text(head: &Head, result: &RunResult) -> String {
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
     }
+    for stood in result.stood.iter().take(SHOWN) {
+        line("", format!("node {}: {}", stood.node, stood.text()));
+    }
+    if result.stood.len() > SHOWN {
+        line("", format!("(and {} more nodes, which --format json tells)", result.stood.len() - SHOWN));
+    }
     line("time", format!("{:.6} s", result.wall_seconds));
     line("instructions", grouped(result.instructions));
     let misses = &result.misses;

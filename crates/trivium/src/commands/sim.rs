@@ -436,8 +436,7 @@ fn text(result: &SimResult) -> String {
         line("incomplete", format!("{why}; counts are those so far"));
     }
     for stood in result.stood.iter().take(SHOWN) {
-        let at = stood.at.as_ref().map_or(String::new(), |at| format!("; {at}"));
-        line("", format!("node {}, cycle {}: {}{at}", stood.node, grouped(stood.cycle), stood.doing));
+        line("", format!("node {}, cycle {}: {}", stood.node, grouped(stood.cycle.unwrap_or_default()), stood.text()));
     }
     if result.stood.len() > SHOWN {
         line("", format!("(and {} more nodes, which --format json tells)", result.stood.len() - SHOWN));

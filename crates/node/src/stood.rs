@@ -1,0 +1,80 @@
+//! Where programs stand, in the words of errors and results.
+
+use crate::error::NodeError;
+use crate::space::{Allocation, Space};
+use serde::{Deserialize, Serialize};
+use trivium_guest::{DebugInfo, SHARED_BASE, SourceLocation};
+
+/// Where the program of a node stood when a run was cut off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stood {
+    /// The node.
+    pub node: usize,
+    /// In a simulation, its processor's clock; of one that waits, that of the wait's beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<u64>,
+    /// What it did, or what it waited for.
+    pub doing: String,
+    /// The function, and the line where it is known; nothing if it had not begun, or had ended.
+    pub at: Option<String>,
+}
+
+impl Stood {
+    /// What it did, and where: `waits at the barrier; at hello.c:5 in main`.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.doing, self.at.as_deref().map_or(String::new(), standing_at))
+    }
+}
+
+/// The place on a stack, the innermost call first, that tells most: the program's own.
+pub fn own_place(stack: &[SourceLocation]) -> Option<String> {
+    let place = stack.iter().find(|place| !place.is_library()).or(stack.first())?;
+    Some(place.to_string())
+}
+
+/// Where a program stands, at the end of a sentence: a line where it is known, or the function alone.
+pub fn standing_at(place: &str) -> String {
+    if place.contains(':') { format!("; at {place}") } else { format!("; {place}") }
+}
+
+/// What a node does that has left `main`.
+pub fn has_left(exit_code: i32) -> String {
+    if exit_code == 0 { "has left main".into() } else { format!("has left main, with code {exit_code}") }
+}
+
+/// What is said of a wait at the barrier where these nodes will not come.
+pub fn cannot_come(left: &[usize]) -> String {
+    let names: Vec<String> = left.iter().map(ToString::to_string).collect();
+    match left {
+        [] => String::new(),
+        [_] => format!(", which node {} cannot reach: it has left main", names[0]),
+        _ => format!(", which nodes {} cannot reach: they have left main", names.join(", ")),
+    }
+}
+
+/// The remedy for a deadlock: where nodes have ended before others, it is theirs.
+pub fn with_remedy(error: NodeError, left: &[usize]) -> NodeError {
+    if left.is_empty() {
+        return error.help("`trivium check` on the protocol finds the shortest counterexample that ends in a deadlock; if it finds none, look at the program's locks and barriers");
+    }
+    error.help("a node that leaves main early comes to no barrier and releases no lock any more: let every node do what the others wait for, also where it fails; trivium_fail ends the run for all")
+}
+
+/// A place in shared memory, and what a node's copy of it holds.
+pub fn data_text(space: &Space, map: Option<&DebugInfo>, address: u32, value: Option<u64>) -> String {
+    let offset = u64::from(address.saturating_sub(SHARED_BASE));
+    let within = match space.region_of(offset).filter(|_| address >= SHARED_BASE) {
+        None => String::new(),
+        Some(region) => format!(", {}", byte_of(&space.allocation(region, map), offset)),
+    };
+    let value = value.map_or(String::new(), |value| format!(", which is {value} here"));
+    format!("{address:#x}{within}{value}")
+}
+
+/// A byte of an allocation.
+pub fn byte_of(allocation: &Allocation, offset: u64) -> String {
+    match offset - allocation.offset {
+        0 => format!("the beginning of `{}`", allocation.name),
+        from => format!("byte {from} of `{}`", allocation.name),
+    }
+}
