@@ -216,6 +216,9 @@ pub struct Sim {
     /// Machine: a name or a .toml file (repeatable: one result each)
     #[arg(long, short, required = true)]
     pub machine: Vec<String>,
+    /// Stop each simulation (exit code 3) after this many seconds of the host's time (default: no limit)
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
+    pub max_seconds: Option<u64>,
     /// Write a trace of all processors, engines, buses and links into this file, as Chrome trace events (for Perfetto); it takes
     /// one machine
     #[arg(long, value_name = "FILE")]

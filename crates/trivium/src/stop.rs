@@ -5,6 +5,10 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the clock.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
@@ -20,6 +24,30 @@ pub fn flag() -> Arc<AtomicBool> {
         flag
     });
     Arc::clone(flag)
+}
+
+/// Whether somebody has asked the work to end.
+pub fn is_asked_for() -> bool {
+    STOP.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
+/// A flag that is set when [`flag`] is, or when so much time has passed.
+pub fn flag_after(limit: Duration) -> Arc<AtomicBool> {
+    let (signalled, begun) = (flag(), Instant::now());
+    let over = Arc::new(AtomicBool::new(false));
+    let watched = Arc::downgrade(&over);
+    std::thread::spawn(move || {
+        // Until nobody looks at it any more.
+        while let Some(over) = watched.upgrade() {
+            if signalled.load(Ordering::Relaxed) || begun.elapsed() >= limit {
+                over.store(true, Ordering::Relaxed);
+                return;
+            }
+            drop(over);
+            std::thread::sleep(LOOK_EVERY);
+        }
+    });
+    over
 }
 
 fn wait(mut signals: Signals, flag: &AtomicBool) {

@@ -354,11 +354,50 @@ int main(void) {
     }
 }
 
-/// A deadlock is one of all nodes: where the program of node 0 stood is no place to look at.
+/// A deadlock is one of all nodes: where the program of node 0 stood is no place to look at. Each is told with its own line, and data with
+/// the name of their allocation.
 #[test]
-fn a_deadlock_is_not_told_with_the_place_of_one_node() {
+fn a_deadlock_is_told_with_the_places_of_all_nodes() {
     let run = live("bad/deadlock.c", &["stache"], 3, &[]);
-    assert!(run.err.contains("deadlock") && !run.err.contains("-->") && !run.err.contains("in main"), "{run:?}");
+    assert!(run.err.contains("deadlock") && !run.err.contains("-->"), "{run:?}");
+    for note in [
+        "note: node 0: waits for a word of block 0 to change: 0x40000000, the beginning of `word`, which is 0 here; at programs/bad/deadlock.c:6 in main",
+        "note: node 1: waits at the barrier; at programs/bad/deadlock.c:7 in main",
+        "note: node 2: waits at the barrier; at programs/bad/deadlock.c:7 in main",
+    ] {
+        assert!(run.err.contains(note), "{note}: {run:?}");
+    }
+}
+
+/// Nodes that leave `main` before others wait for them are named, with their codes.
+#[test]
+fn a_node_that_leaves_early_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("early.c");
+    let text = r#"
+#include <stdlib.h>
+#include "trivium.h"
+int main(int argc, char **argv) {
+    if (trivium_node() == 1) exit(atoi(argv[1]));
+    trivium_barrier();
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    let program = program.to_str().unwrap();
+    for (code, left) in [("7", Some("has left main, with code 7")), ("0", None)] {
+        let sim = trivium(&["sim", program, "-p", "stache", "-m", "typhoon", "-n", "3", "--", code]);
+        let run = trivium(&["run", program, "-p", "stache", "-n", "3", "--max-seconds", "60", "--", code]);
+        for ended in [sim, run] {
+            ended.refuses(
+                1,
+                &["waits at the barrier, which node 1 cannot reach: it has left main; at", "early.c:6 in main"],
+            );
+            assert_eq!(left.is_some(), ended.err.contains("has left main, with code"), "{ended:?}");
+            assert!(left.is_none_or(|left| ended.err.contains(left)), "{ended:?}");
+            assert!(!ended.err.contains("trivium check"), "not the protocol: {ended:?}");
+        }
+    }
 }
 
 /// Where a handler performs a load and the node keeps no copy, nobody tells it of changes: who waits for one loads again.
@@ -420,6 +459,34 @@ fn a_time_limit_ends_a_run_with_what_is_known() {
     let result = run.json(3);
     assert!(result["incomplete"].as_str().unwrap().contains("1 seconds have passed"), "{result}");
     assert!(result["instructions"].as_u64().unwrap() > 100_000);
+    let stood = result["stood"].as_array().unwrap();
+    assert_eq!(stood.len(), 3, "{result}");
+    for (node, stood) in stood.iter().enumerate() {
+        assert_eq!(stood["node"], node, "{result}");
+        assert!(stood["at"].as_str().unwrap().starts_with("programs/bad/endless.c:"), "{result}");
+    }
+}
+
+#[test]
+fn a_time_limit_ends_a_simulation_with_what_is_known() {
+    let args = [
+        "sim",
+        "programs/bad/endless.c",
+        "-p",
+        "stache",
+        "-m",
+        "typhoon",
+        "-n",
+        "3",
+        "--max-seconds",
+        "1",
+        "--format",
+        "json",
+    ];
+    let result = trivium(&args).json(3);
+    assert_eq!(result["incomplete"], "1 seconds have passed", "{result}");
+    assert_eq!(result["settings"]["max_seconds"], 1, "{result}");
+    assert!(result["stood"][0]["at"].as_str().unwrap().starts_with("programs/bad/endless.c:"), "{result}");
 }
 
 /// On real threads an outcome that is forbidden does not occur, and those that a program may not rely on do.

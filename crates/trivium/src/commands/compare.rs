@@ -44,6 +44,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
         stall_limit: arguments.run.stall_limit(),
+        max_seconds: None,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),

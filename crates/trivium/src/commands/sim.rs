@@ -14,6 +14,7 @@ use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
 use trivium_sim::{
@@ -37,6 +38,8 @@ pub struct Bench {
     /// The limit.
     pub max_cycles: Option<u64>,
     pub stall_limit: Option<u64>,
+    /// The limit of the host's time.
+    pub max_seconds: Option<u64>,
     /// How much of the host's memory it may take.
     pub memory: Room,
     /// The host-side window.
@@ -94,6 +97,7 @@ impl Bench {
         ResultSettings::new(protocols.iter().map(|protocol| &**protocol), &self.set)
             .with("block", self.block)
             .with("max_cycles", self.max_cycles)
+            .with("max_seconds", self.max_seconds)
             .with("stall_limit", self.stall_limit)
             .with("memory", self.memory.said())
             .with("blame", self.blame)
@@ -128,7 +132,8 @@ impl Bench {
             bar.set_message(format!("{name}, {nodes} nodes: cycle {}, {}/s", grouped(cycle), grouped(rate as u64)));
             bar.tick();
         };
-        let cancel = stop::flag();
+        let limit = self.max_seconds.map(Duration::from_secs);
+        let cancel = limit.map_or_else(stop::flag, stop::flag_after);
         let setup = Setup {
             program: &self.program,
             protocols: protocols.to_vec(),
@@ -152,6 +157,11 @@ impl Bench {
         };
         bar.finish_and_clear();
         let mut result = result.map_err(|e| told(&e))?;
+        if let Some(why) = &mut result.incomplete
+            && let Some(limit) = limit.filter(|limit| begun.elapsed() >= *limit && !stop::is_asked_for())
+        {
+            *why = format!("{} seconds have passed", limit.as_secs());
+        }
         result.settings = self.settings(protocols).value(nodes, self.seed);
         result.sources.clone_from(&self.sources);
         result.cc.clone_from(&self.cc);
@@ -185,6 +195,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
         stall_limit: arguments.run.stall_limit(),
+        max_seconds: arguments.max_seconds,
         memory: Room::of(arguments.run.memory),
         sources: arguments.run.sources(),
         cc: arguments.run.subject.cc.clone(),

@@ -172,6 +172,7 @@ impl StudyRunner<'_> {
             args: plan.args.clone(),
             seed: plan.seed.unwrap_or(self.seed),
             max_cycles: None,
+            max_seconds: None,
             stall_limit: Some(trivium_sim::STALL_LIMIT),
             memory: Room::Machine { refuses: false },
             window: None,
