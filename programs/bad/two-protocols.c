@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
     trivium_barrier();
     if (self == 1 && why != 1) from[0] = 5;
     if (self == 1 && why == 0) mover_put(1, (void *)to, 5);
-    if (self == 1 && why == 1) mover_send(2, (void *)from);
+    if (self == 1 && why == 1) mover_give(2, (void *)from);
     if (self == 1 && why == 2) mover_move(1, (void *)from, (void *)to);
     if (self == 1 && why == 3) mover_move(1, (void *)from, (void *)to);
     trivium_barrier();

@@ -1,8 +1,9 @@
 //! What a running handler has done, as every real node notes it until the handler has ended.
 
 use crate::asked::AskedStep;
+use crate::error::NodeError;
 use crate::records::Slot;
-use trivium_engine::{Args, Disposition, Event, Object, Thread};
+use trivium_engine::{Args, Disposition, Engine, Event, Object, Outcome, Thread};
 use trivium_protocol::{RoleId, StateId, TaskId};
 
 /// What the running handler has done so far, besides its messages.
@@ -57,6 +58,20 @@ impl Effects {
         self.timers.clear();
         self.asked.clear();
         self.trouble = None;
+    }
+
+    /// The error of a handler that did something that cannot be done, if it did; `who` is the node, and when.
+    #[cold]
+    pub fn troubled(&self, engine: &Engine, outcome: &Outcome, who: &str) -> NodeError {
+        let role = &engine.protocol().roles[outcome.role.index()];
+        let handler = outcome.handler.map(|id| &role.handlers[id.index()]);
+        let name = handler.map_or("", |handler| handler.name.as_str());
+        let what = self.trouble.as_deref().unwrap_or_default();
+        let error = NodeError::subject(format!("{who}: handler {name} of object {}: {what}", outcome.object.id));
+        match handler.and_then(|handler| engine.protocol().sources.known_place(handler.span)) {
+            Some(place) => error.at(place.to_string()),
+            None => error,
+        }
     }
 
     /// The first thing that went wrong is kept.

@@ -22,8 +22,9 @@ const MOST_STEPS: usize = 1 << 13;
 const LEAST_STEPS: usize = 1 << 6;
 /// Messages in one channel that are many.
 const MANY: usize = 6;
-/// A search without end goes on to so many states, since what is violated may be near.
+/// A search without end goes on to so many states, or to so many bytes of them, since what is violated may be near.
 const LAST: usize = 1_000_000;
+const LAST_BYTES: u64 = 1 << 25;
 
 /// How long channels have been, and when they are looked at again.
 pub(super) struct Lengths {
@@ -59,7 +60,7 @@ impl FastSearch<'_> {
         if self.config.max_depth.is_none() && self.lengths.endless.is_none() {
             self.lengths.endless = self.look_at_lengths(level);
         }
-        self.lengths.endless.is_some() && self.states.len() >= LAST
+        self.lengths.endless.is_some() && (self.states.len() >= LAST || self.states.memory() >= LAST_BYTES)
     }
 
     /// Steps that can be repeated for ever, if they are found among the states of a depth.

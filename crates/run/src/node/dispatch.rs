@@ -212,12 +212,8 @@ impl NodeState {
         self.core.check_homes(&format_args!("node {}", self.core.me))?;
         let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
         let returned = self.handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
-        if let Some(what) = &self.handling.effects.trouble {
-            let handler = outcome.handler.map_or(String::new(), |id| {
-                engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
-            });
-            let what = format!("node {}: handler {handler} of object {}: {what}", self.core.me, outcome.object.id);
-            return Err(NodeError::subject(what));
+        if self.handling.effects.trouble.is_some() {
+            return Err(self.handling.effects.troubled(engine, &outcome, &format!("node {}", self.core.me)));
         }
         for step in &self.handling.effects.asked {
             self.asked.add(protocol, step);

@@ -284,7 +284,8 @@ impl NodeState {
     ) -> Result<(), NodeError> {
         let engine = &*shared.protocols.engines[dispatched.protocol];
         if handling.effects.trouble.is_some() {
-            return Err(self.troubled(engine, outcome, &handling));
+            let who = format!("node {}, cycle {}", self.core.me, handling.start);
+            return Err(handling.effects.troubled(engine, outcome, &who));
         }
         if self.recording != handling.timing.stretches.is_some() {
             handling.timing.stretches = self.recording.then(Vec::new);
@@ -309,7 +310,8 @@ impl NodeState {
         };
         let returned = handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
         if handling.effects.trouble.is_some() {
-            return Err(self.troubled(engine, outcome, &handling));
+            let who = format!("node {}, cycle {}", self.core.me, handling.start);
+            return Err(handling.effects.troubled(engine, outcome, &who));
         }
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => self.core.schedule.hold(Held {
@@ -334,19 +336,6 @@ impl NodeState {
         }
         shared.spare.borrow_mut().keep_handling(handling);
         Ok(())
-    }
-
-    /// A handler did something that cannot be done.
-    #[cold]
-    fn troubled(&self, engine: &Engine, outcome: &Outcome, handling: &Handling) -> NodeError {
-        let handler = outcome.handler.map_or(String::new(), |id| {
-            engine.protocol().roles[outcome.role.index()].handlers[id.index()].name.clone()
-        });
-        let what = handling.effects.trouble.as_deref().unwrap_or_default();
-        NodeError::subject(format!(
-            "node {}, cycle {}: handler {handler} of object {}: {what}",
-            self.core.me, handling.start, outcome.object.id
-        ))
     }
 
     /// A handler took longer than any may.
