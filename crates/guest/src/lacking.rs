@@ -35,7 +35,6 @@ fn why(function: &str) -> Option<&'static str> {
     const LINKS: &str = "links are followed as long as they stay in the folder, and are neither made nor read";
     const TEMPORARY: &str = "write a file under a name of your own, in the folder that --dir-rw names";
     const TIMES: &str = "files have no times";
-    const JUMPS: &str = "return through the callers";
     const THREADS: &str = crate::library::IN_PLACE_OF_THREADS;
     Some(match function {
         "fork" | "vfork" | "system" | "popen" | "pclose" | "wait" | "waitpid" | "wait3" | "wait4" | "pipe"
@@ -53,6 +52,18 @@ fn why(function: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+const JUMPS: &str = "return through the callers";
+
+/// Headers of other ways to run in parallel, what they are of, and what there is instead.
+const OTHER_WAYS: [(&str, &str, &str); 2] = [
+    ("omp.h", "OpenMP", crate::library::IN_PLACE_OF_THREADS),
+    (
+        "mpi.h",
+        "MPI",
+        "trivium_node() is the rank and trivium_nodes() the size; nodes share memory of trivium_alloc, wait for each other by trivium_barrier(), and send by calls of protocols (`channel`, `remote-write`)",
+    ),
+];
 
 /// Whether it is a function of threads, semaphores, mutexes or conditions, as POSIX or C11 have them.
 fn is_of_threads(function: &str) -> bool {
@@ -88,6 +99,21 @@ pub(crate) fn help_for_undeclared(said: &str) -> Option<String> {
     let are = if told.len() > 1 { "are" } else { "is" };
     (!told.is_empty())
         .then(|| format!("{} {are} not in the C library for programs: {}", told.join(", "), help(undeclared)))
+}
+
+/// What to do about a header of the C library, or of another system, that no program can have.
+pub(crate) fn help_for_other_ways(said: &str) -> Option<String> {
+    let missing = OTHER_WAYS.iter().find(|(header, ..)| said.contains(&format!("'{header}' file not found")));
+    let told = missing.map(|(_, name, instead)| format!("a program has no {name}: {instead}"));
+    let jumps = || format!("`setjmp` and `longjmp` are not in the C library for programs: {JUMPS}");
+    told.or_else(|| said.contains("Setjmp/longjmp support requires").then(jumps))
+}
+
+/// What is said after the compiler's warnings, if it passes over directives of OpenMP: every node then does all of the work.
+pub(crate) fn note_for_directives(said: &str) -> Option<String> {
+    let (_, name, instead) = OTHER_WAYS[0];
+    said.contains("'#pragma omp")
+        .then(|| format!("note: a program has no {name}, and each node does all of it: {instead}\n"))
 }
 
 /// What to do about a header that is not found, but lies with Trivium's own in one of these folders; nothing if there is none such.

@@ -16,6 +16,26 @@ fn refused(text: &str) -> String {
     load(text).err().unwrap_or_else(|| panic!("accepted: {text}")).to_string()
 }
 
+fn refused_by_the_compiler(text: &str) -> String {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("program.c");
+    std::fs::write(&path, text).expect("written");
+    world::compile(&path).err().unwrap_or_else(|| panic!("accepted: {text}")).to_string()
+}
+
+/// What a program has in place of other ways to run in parallel is told where it asks for them.
+#[test]
+fn other_ways_to_run_in_parallel_are_named() {
+    for (head, words) in [
+        ("#include <omp.h>", &["a program has no OpenMP", "trivium_node()", "trivium_lock_t"][..]),
+        ("#include <mpi.h>", &["a program has no MPI", "trivium_node() is the rank", "`channel`"]),
+        ("#include <setjmp.h>", &["`setjmp` and `longjmp` are not in the C library", "return through the callers"]),
+    ] {
+        let told = refused_by_the_compiler(&format!("{head}\nint main(void) {{ return 0; }}\n"));
+        words.iter().for_each(|word| assert!(told.contains(word), "`{word}` is missing in: {told}"));
+    }
+}
+
 /// They were stubs that do nothing, and the exit code was 0.
 #[test]
 fn threads_and_mutexes_are_named() {

@@ -10,7 +10,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::error::Error;
-use crate::lacking::{help_for_header, help_for_undeclared, lacks_functions, undefined};
+use crate::lacking::{
+    help_for_header, help_for_other_ways, help_for_undeclared, lacks_functions, note_for_directives, undefined,
+};
 use crate::shelf::Shelf;
 use crate::source::{is_used, with_custom};
 use reads::Reads;
@@ -424,12 +426,16 @@ impl Work<'_> {
 
     /// Runs the compiler and gives its warnings.
     fn run(&self, command: Command, file: &Path) -> Result<String, Error> {
-        self.try_to(command, file)?.map_err(|said| self.refused(&said, file))
+        let said = self.try_to(command, file)?.map_err(|said| self.refused(&said, file))?;
+        let note = note_for_directives(&said).unwrap_or_default();
+        Ok(said + &note)
     }
 
     /// The compiler's errors, as an error.
     fn refused(&self, said: &str, file: &Path) -> Error {
-        let help = help_for_undeclared(said).or_else(|| help_for_header(said, &self.options.include_dirs));
+        let help = help_for_undeclared(said)
+            .or_else(|| help_for_other_ways(said))
+            .or_else(|| help_for_header(said, &self.options.include_dirs));
         Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
             .at(file.display().to_string())
             .help(help.unwrap_or_else(|| "correct what the compiler names above".into()))

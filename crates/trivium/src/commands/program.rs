@@ -167,10 +167,13 @@ fn neither(path: &Path) -> Failure {
         };
         return Failure::input(format!("there is no program `{name}`"), help);
     }
-    Failure::input(
-        format!("{name} is neither C, Split-C nor WebAssembly"),
-        "a program is one or more files that end in .c or .sc, or one that ends in .wasm",
-    )
+    let is_cpp =
+        path.extension().is_some_and(|ending| ["cc", "cpp", "cxx", "C", "hpp"].iter().any(|cpp| ending == *cpp));
+    let help = match is_cpp {
+        true => "C++ is not compiled here: write the program in C, or give a .wasm file that another compiler has made",
+        false => "a program is one or more files that end in .c or .sc, or one that ends in .wasm",
+    };
+    Failure::input(format!("{name} is neither C, Split-C nor WebAssembly"), help)
 }
 
 fn compiled_from(
