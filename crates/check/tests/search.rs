@@ -27,15 +27,19 @@ fn systems() -> Vec<Config<'static>> {
     vec![of(2, 1), of(2, 2), of(3, 1)]
 }
 
-const LIMIT: Option<u64> = Some(40_000);
+/// States of each search, and of those under symmetry; the slow tests look further.
+fn limit() -> u64 {
+    if std::env::var_os("TRIVIUM_SLOW").is_some() { 40_000 } else { 8_000 }
+}
 
 #[test]
 fn it_finds_what_the_brute_force_finds() {
+    let max_states = Some(limit());
     for file in files() {
         let protocol = protocol(&file);
         for config in systems() {
-            let brute = explore(&protocol, &Config { search: Search::Brute, max_states: LIMIT, ..config.clone() });
-            let fast = explore(&protocol, &Config { max_states: LIMIT, ..config.clone() });
+            let brute = explore(&protocol, &Config { search: Search::Brute, max_states, ..config.clone() });
+            let fast = explore(&protocol, &Config { max_states, ..config.clone() });
             let (Ok(brute), Ok(fast)) = (brute, fast) else { continue };
             if brute.verdict != Verdict::Incomplete {
                 assert_eq!(answer(&fast), answer(&brute), "{file} {config:?}");
@@ -55,7 +59,7 @@ fn host_threads_change_nothing() {
     for file in files() {
         let protocol = protocol(&file);
         for symmetry in [false, true] {
-            let config = Config { symmetry, max_states: Some(40_000), ..Config::default() };
+            let config = Config { symmetry, max_states: Some(limit()), ..Config::default() };
             let with = |jobs| answer(&explore(&protocol, &Config { jobs, ..config.clone() }).unwrap());
             let alone = with(1);
             assert_eq!(with(2), alone, "{file}");
@@ -98,7 +102,7 @@ fn symmetry_and_host_threads_cover_the_same() {
     for file in files() {
         let protocol = protocol(&file);
         let system = System { ops: Some(2), ..System::default() };
-        let config = Config { max_states: Some(60_000), ..system.into() };
+        let config = Config { max_states: Some(limit()), ..system.into() };
         let seen = |symmetry, jobs| {
             let report = explore(&protocol, &Config { symmetry, jobs, ..config.clone() }).unwrap();
             let Report { coverage, clauses, branches, vacuous, .. } = report;
@@ -121,7 +125,7 @@ fn under_symmetry_there_are_as_many_states_as_orbits() {
         let protocol = protocol(&file);
         for (nodes, clients) in [(3, None), (4, Some(3)), (4, None)] {
             let system = System { nodes, clients, ops: Some(1), ..System::default() };
-            let config = Config { max_states: Some(50_000), ..system.into() };
+            let config = Config { max_states: Some(limit()), ..system.into() };
             let plain = explore(&protocol, &Config { symmetry: false, ..config.clone() }).unwrap();
             if plain.verdict == Verdict::Incomplete {
                 continue;

@@ -37,9 +37,15 @@ pub fn standing_at(place: &str) -> String {
     if place.contains(':') { format!("; at {place}") } else { format!("; {place}") }
 }
 
-/// What a node does that has left `main`.
+/// What a node does that waits at the barrier.
+pub const AT_BARRIER: &str = "waits at the barrier";
+
+/// What a node does that has left `main`; its code follows if it is not 0.
+pub const LEFT_MAIN: &str = "has left main";
+
+/// The same with its code.
 pub fn has_left(exit_code: i32) -> String {
-    if exit_code == 0 { "has left main".into() } else { format!("has left main, with code {exit_code}") }
+    if exit_code == 0 { LEFT_MAIN.into() } else { format!("{LEFT_MAIN}, with code {exit_code}") }
 }
 
 /// What is said of a wait at the barrier where these nodes will not come.

@@ -16,7 +16,10 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_node::{Asked, MemoryUsed, Misses, NodeError, Protocols, Said, Saying, Stood, cannot_come, with_remedy};
+use trivium_node::{
+    AT_BARRIER, Asked, LEFT_MAIN, MemoryUsed, Misses, NodeError, Protocols, Said, Saying, Stood, cannot_come,
+    with_remedy,
+};
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
 pub type LiveOutcome = Result<RunResult, Box<(NodeError, Said)>>;
@@ -320,10 +323,6 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     (result.output, result.errors, result.warnings) = (said.output, said.errors, said.warnings);
     Ok(result)
 }
-
-/// What a node does that has left `main`, and one that waits at the barrier.
-const LEFT_MAIN: &str = "has left main";
-pub(crate) const AT_BARRIER: &str = "waits at the barrier";
 
 /// An error of all nodes, with where each stood in place of what it told when it was asked.
 fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {

@@ -55,6 +55,34 @@ fn the_library_sets_errno_where_the_program_reads_it() {
     assert_eq!(Run::with(program, &[]).nodes(1).right().output, "1 1, 1, 1 1\n");
 }
 
+/// A node that takes the lock again at once keeps nobody out: each gets it in its turn.
+#[test]
+fn a_lock_lets_everybody_through() {
+    let program = source(
+        r#"#include "trivium.h"
+        struct shared { trivium_lock_t lock; volatile int32_t entries[8]; };
+        int main(void) {
+            struct shared *shared = trivium_alloc_on(0, sizeof *shared);
+            int me = trivium_node(), nodes = trivium_nodes();
+            trivium_barrier();
+            for (int done = 0; !done;) {
+                trivium_lock(&shared->lock);
+                shared->entries[me]++;
+                done = 1;
+                for (int node = 0; node < nodes; node++) done &= shared->entries[node] >= 3;
+                trivium_unlock(&shared->lock);
+            }
+            return 0;
+        }"#,
+    );
+    for protocol in ["stache", "msi", "migratory", "swcc", "german", "uncached"] {
+        for nodes in [2, 3, 4] {
+            let run = Run::with(program.clone(), &[]).under(&[protocol]).nodes(nodes).max_cycles(1_000_000);
+            assert_eq!(run.right().incomplete, None, "{protocol}, {nodes} nodes");
+        }
+    }
+}
+
 /// What `trivium.h` does to private memory helps nobody: an error, which says where.
 #[test]
 fn locks_waits_and_atomics_on_private_memory_are_errors() {

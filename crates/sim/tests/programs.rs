@@ -188,6 +188,7 @@ fn evictions_and_interventions_meet_whatever_the_jitter() {
 fn locks_barriers_and_messages_work() {
     for nodes in [1, 2, 3, 8] {
         Run::of("lockbench", &["-n", "24"]).nodes(nodes).right();
+        Run::of("lockbench-ticket", &["-n", "24"]).nodes(nodes).right();
         Run::of("lockbench-token", &["-n", "24"]).under(&["stache", "token-lock"]).nodes(nodes).right();
         Run::of("barrierbench", &["-n", "5"]).nodes(nodes).right();
         Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();

@@ -2,7 +2,6 @@
 
 use super::{Doing, Left, Mapped, NodeState, Wait};
 use crate::history::{History, PastEvent};
-use crate::run::AT_BARRIER;
 use crate::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::DebugInfo;
 use trivium_guest::{AccessKind, ProgramFault, SHARED_BASE};
-use trivium_node::{Binding, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
+use trivium_node::{AT_BARRIER, Binding, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.

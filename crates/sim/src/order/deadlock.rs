@@ -6,7 +6,7 @@ use crate::node::NodeState;
 use crate::node::processor::{Doing, Wait};
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::{Lanes, NodeError, cannot_come, has_left, shared_u32, standing_at, with_remedy};
+use trivium_node::{AT_BARRIER, Lanes, NodeError, cannot_come, has_left, shared_u32, standing_at, with_remedy};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
@@ -53,7 +53,7 @@ impl World {
         match state.compute.doing {
             Doing::Running => "runs".to_string(),
             Doing::Finished(code) => has_left(code),
-            Doing::Waiting(Wait::Barrier) => "waits at the barrier".to_string(),
+            Doing::Waiting(Wait::Barrier) => AT_BARRIER.to_string(),
             Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
             Doing::Waiting(Wait::Frame(page)) => format!("waits for the frame of page {page}, which is being given up"),
             Doing::Waiting(Wait::Answer) => "waits for an answer to one of its prefetches".to_string(),

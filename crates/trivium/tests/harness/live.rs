@@ -3,7 +3,7 @@
 /// Protocols under which a program may use memory as if there were one copy.
 pub const SEQUENTIAL: [&str; 8] =
     ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
-pub const PROGRAMS: [(&str, &[&str]); 9] = [
+pub const PROGRAMS: [(&str, &[&str]); 10] = [
     ("em3d.c", &["-n", "60", "-i", "2"]),
     ("matmul.c", &["-n", "16", "-b", "5"]),
     ("pingpong.c", &["-n", "20"]),
@@ -11,6 +11,7 @@ pub const PROGRAMS: [(&str, &[&str]); 9] = [
     ("atomics.c", &[]),
     ("barrierbench.c", &[]),
     ("lockbench.c", &[]),
+    ("lockbench-ticket.c", &[]),
     ("litmus.c", &[]),
     ("fetchadd.c", &[]),
 ];
