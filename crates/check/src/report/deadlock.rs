@@ -1,12 +1,12 @@
 //! States in which nothing more happens by itself although somebody waits (`docs/semantics.md`, section 7).
 
 use crate::step::Stepper;
-use crate::step::usage::broken_condition;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::progress::{must_happen, next_step, somebody_waits};
 use crate::system::promise::{Violation, holder, may_start, missing};
+use crate::system::usage::broken_condition;
 use crate::system::world::{Flight, Queued, ThreadState, World};
 use serde::{Deserialize, Serialize};
 use trivium_engine::{Event, Node, Object};

@@ -116,7 +116,9 @@ const NOT_LOOKED: &str = "; starvation was not looked for";
 /// Why a search ends that the user has stopped.
 const STOPPED: &str = "the exploration was stopped";
 
-/// Time for which an estimate is told again.
+/// At each depth to this the estimate is made anew.
+const GUESSED_TO: u32 = 64;
+/// From there on: time for which an estimate is told again.
 const GUESSED_EVERY: Duration = Duration::from_millis(50);
 
 struct FastSearch<'m> {
@@ -320,7 +322,8 @@ impl<'m> FastSearch<'m> {
     fn tell(&mut self, state: StateNumber) {
         let Some(report) = self.config.progress else { return };
         // Depths may be many and narrow, and an estimate takes milliseconds.
-        if self.guess.is_none_or(|(_, made)| made.elapsed() >= GUESSED_EVERY) {
+        let is_due = self.guess.is_none_or(|(_, made)| made.elapsed() >= GUESSED_EVERY);
+        if is_due || self.depth < GUESSED_TO {
             self.guess = Some((self.widths.whole(), Instant::now()));
         }
         let guess = self.guess.and_then(|(guess, _)| guess);

@@ -1,11 +1,11 @@
 //! Which events can happen in a state.
 
 use super::Stepper;
-use crate::step::usage::may_use;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::{Intent, Offer};
 use crate::system::model::Model;
 use crate::system::promise::may_start;
+use crate::system::usage::may_use;
 use crate::system::world::{ThreadState, World};
 use std::borrow::Cow;
 use std::ops::Range;

@@ -14,4 +14,5 @@ pub(crate) mod outline;
 pub(crate) mod payload;
 pub(crate) mod progress;
 pub(crate) mod promise;
+pub(crate) mod usage;
 pub(crate) mod world;

@@ -4,11 +4,12 @@
 //! Others need not: that an idle thread begins something, that a node gives up a copy. A thread that waits
 //! is promised that it gets through by what must happen alone.
 
-use crate::system::action::Action;
+use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
-use crate::system::promise::{FIRST_DONE, PromiseView, Violation, has_arrived, holder, missing};
+use crate::system::promise::{FIRST_DONE, PromiseView, Violation, has_arrived, holder, may_start, missing};
+use crate::system::usage::may_use;
 use crate::system::world::{ThreadState, World, node};
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
@@ -118,8 +119,7 @@ pub(crate) fn image(model: &Model, to: &[Node], thread: impl Fn(usize) -> usize)
 
 fn is_content(model: &Model, world: &World, thread: usize) -> bool {
     match world.thread(&model.layout, thread).0 {
-        // In a scenario it waits to go on, until it has come to its end.
-        ThreadState::Free => next_step(model, world, thread).is_none(),
+        ThreadState::Free => next_step(model, world, thread).is_none_or(|step| may_begin(model, world, thread, step)),
         _ => !is_owed(model, world, thread),
     }
 }
@@ -131,9 +131,26 @@ pub(crate) fn next_step(model: &Model, world: &World, thread: usize) -> Option<u
     Some(usize::from(*intent))
 }
 
-/// Whether any thread waits for what it must get.
+/// Whether an idle thread of a scenario may begin its next step: its node answers it, and no assumption is against it.
+fn may_begin(model: &Model, world: &World, thread: usize, step: usize) -> bool {
+    let (node, intent) = (model.client.threads[thread].node, &model.client.intents[step]);
+    let (kind, object) = (event_kind(intent), intent.object());
+    let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
+    let is_answered = role.is_some_and(|role| model.engine.answers(role, kind));
+    (intent.is_access() || is_answered)
+        && may_start(model, world, thread, intent)
+        && may_use(model, world, thread, intent).unwrap_or(true)
+}
+
+/// Whether any thread waits for what it must get, or is not at its end in a scenario.
 pub(crate) fn somebody_waits(model: &Model, world: &World) -> bool {
-    (0..model.client.threads.len()).any(|thread| !is_content(model, world, thread))
+    let waits = |thread| !is_content(model, world, thread) || next_step_of_idle(model, world, thread).is_some();
+    (0..model.client.threads.len()).any(waits)
+}
+
+fn next_step_of_idle(model: &Model, world: &World, thread: usize) -> Option<usize> {
+    let is_idle = world.thread(&model.layout, thread).0 == ThreadState::Free;
+    next_step(model, world, thread).filter(|_| is_idle)
 }
 
 /// Whether an event must happen sooner or later, if it can happen again and again.

@@ -315,7 +315,9 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
             seen.0 == recorded.0 && recorded.1.is_none_or(|value| value == seen.1)
         };
         let seen: Vec<(&str, i64)> = seen.collect();
-        if seen.len() < recorded.len() || !seen.iter().zip(&recorded).all(same) {
+        // A fault cuts the run off, and an answer may be on its way from the engine to the processor by then.
+        let on_its_way = usize::from(story.property.as_deref() == Some("fault"));
+        if seen.len() + on_its_way < recorded.len() || !seen.iter().zip(&recorded).all(same) {
             return differs(node, "calls that return", format!("{seen:?}"), format!("{recorded:?}"));
         }
     }
