@@ -1,5 +1,5 @@
 /* two-protocols.c: handlers of one protocol use memory that another keeps coherent. Argument 1 says how: 0 stores where another node
- * has a copy, 1 sends what another node has stored, 2 copies to where another node has a copy, 3 is right. */
+ * has a copy, 1 sends what another node has stored, 2 copies to where another node has a copy, 4 sends another node's memory; 3 is right. */
 #include <stdlib.h>
 
 #include "../include/trivium.h"
@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
     if (self == 1 && why == 1) mover_give(2, (void *)from);
     if (self == 1 && why == 2) mover_move(1, (void *)from, (void *)to);
     if (self == 1 && why == 3) mover_move(1, (void *)from, (void *)to);
+    if (self == 2 && why == 4) mover_give(1, (void *)from); /* whose home is node 1 */
     trivium_barrier();
     if (why == 3 && to[0] != 5) trivium_fail("two-protocols: another value");
     return 0;

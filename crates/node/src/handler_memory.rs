@@ -123,7 +123,9 @@ pub trait HandlerMemory: Sized {
             }
             let block = self.core().block_of(first);
             let tag = self.tag_for_handler(block);
-            if protocols.cached[owner] || !allows(tag, kind) {
+            // A line that its own home does not have says nothing of others: nobody but the protocol knows whether they have one.
+            let is_unknown = protocols.cached[owner] && self.core().home_of(block) == self.core().me;
+            if !is_unknown && !allows(tag, kind) {
                 let name = |protocol: usize| protocols.engines[protocol].protocol().name.as_str();
                 let what = others_block((name(running), name(owner)), (block, first.max(offset)), kind, tag);
                 return self.trouble_of(Err(what));
@@ -477,8 +479,7 @@ fn others_block(
     let whose = format!("block {}, which the protocol `{owner}` keeps coherent", block.id);
     let why = match tag {
         Access::None => "the node has no access to it now",
-        Access::Read if kind != AccessKind::Read => "the node may only read it now, since others may have copies",
-        _ => "its processors have caches of their own, so that the contents may be elsewhere",
+        Access::Read | Access::Write => "the node may only read it now, since others may have copies",
     };
     format!("a handler of the protocol `{running}` {deed} shared offset {offset:#x} of {whose}: {why}")
 }

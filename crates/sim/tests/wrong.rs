@@ -103,7 +103,7 @@ fn a_barrier_that_a_node_never_reaches_is_a_deadlock() {
         (memory (export "memory") 1)
         (func (export "_start") (if (call $node) (then (call $barrier)))))"#;
     let error = Run::with(text_program(text), &[]).nodes(2).error();
-    says(&error, Blame::Subject, &["deadlock", "node 1", "nodes 0 cannot reach", "left main"]);
+    says(&error, Blame::Subject, &["deadlock", "node 1", "node 0 cannot reach", "left main"]);
 }
 
 #[test]

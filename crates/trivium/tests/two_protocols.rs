@@ -30,23 +30,13 @@ fn what_the_tag_does_not_allow_is_a_fault() {
     }
 }
 
-/// Where processors have caches of their own, nobody but their protocol knows where the contents are.
+/// Where processors have caches of their own, a node that is not the block's home must have it in its cache.
 #[test]
-fn memory_of_cached_processors_is_left_alone() {
-    let run = trivium(&[
-        "sim",
-        "programs/bad/two-protocols.c",
-        "-p",
-        "flash-coherence",
-        "-p",
-        "./programs/bad/mover.tri",
-        "-n",
-        "3",
-        "-m",
-        "flash",
-        "--",
-        "3",
-    ]);
+fn lines_of_cached_processors_are_looked_at() {
+    let args = ["programs/bad/two-protocols.c", "-p", "flash-coherence", "-p", "./programs/bad/mover.tri", "-n", "3"];
+    let sim = |why| trivium(&[&["sim"], &args[..], &["-m", "flash", "--", why]].concat());
+    let run = sim("4");
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.err.contains("its processors have caches of their own"), "{run:?}");
+    assert!(run.err.contains("`mover` loads from shared offset 0x1000 of block"), "{run:?}");
+    assert_eq!(sim("3").code, Some(0), "at home");
 }

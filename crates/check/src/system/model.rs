@@ -12,9 +12,9 @@ use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::copies::role_with_copy;
-use trivium_protocol::walk::{any_step, each_look};
+use trivium_protocol::walk::any_step;
 use trivium_protocol::{
-    Access, Assume, BLOCK, Bound, EventKind, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
+    Access, Assume, BLOCK, Bound, EventKind, Expr, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
     PerformKind, Promise, Protocol, RoleId, ScenarioAction, StateId, StepKind, Type,
 };
 
@@ -583,27 +583,25 @@ fn memory_words(system: &System) -> u32 {
     })
 }
 
-/// Whether handlers may perform a store of a value that a byte does not hold beside garbage. Threads of the most general client,
-/// and what lies at places of its memory, have few values; numbers of the protocol may be larger, and so is what it adds up.
+/// Whether handlers may perform a store of a value that a byte does not hold beside garbage. Words of the most general client, and
+/// what lies at places of its memory, are few; a number of the protocol may be larger.
 fn performs_wide(protocol: &Protocol, in_scenario: bool, nodes: u32) -> bool {
-    let stores = any_step(protocol, |step| match step {
+    let is_small = |number: &Bound| (0..SMALL_GARBAGE.cast_signed()).contains(&number.at(nodes));
+    let is_narrow = |value: &Expr| match (&value.kind, &value.ty) {
+        (ExprKind::Constant(number), _) => is_small(number),
+        (ExprKind::Binary(..) | ExprKind::Negate(_), _) => false,
+        (_, Type::Int { lo, hi }) => is_small(lo) && is_small(hi),
+        (_, ty) => matches!(ty, Type::Word | Type::Bool),
+    };
+    any_step(protocol, |step| match step {
         StepKind::Perform(perform) => match perform.kind {
-            PerformKind::Write | PerformKind::WriteFrom | PerformKind::WriteData | PerformKind::Rmw => true,
+            PerformKind::Write => in_scenario || !perform.args.last().is_some_and(is_narrow),
+            PerformKind::Rmw => in_scenario || !perform.args.iter().rev().take(2).all(is_narrow),
+            PerformKind::WriteFrom | PerformKind::WriteData => in_scenario,
             PerformKind::Read | PerformKind::ReadTo | PerformKind::ReadData => false,
         },
         _ => false,
-    });
-    let is_large = |number: &Bound| !(0..SMALL_GARBAGE.cast_signed()).contains(&number.at(nodes));
-    let mut has_large = false;
-    each_look(protocol, &mut |expr| {
-        has_large |= match (&expr.kind, &expr.ty) {
-            (ExprKind::Constant(number), _) => is_large(number),
-            (ExprKind::Binary(..) | ExprKind::Negate(_), _) => true,
-            (_, Type::Int { lo, hi }) => is_large(lo) || is_large(hi),
-            _ => false,
-        };
-    });
-    stores && (in_scenario || has_large)
+    })
 }
 
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
