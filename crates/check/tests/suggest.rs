@@ -131,6 +131,14 @@ fn a_verdict_says_that_no_load_was_compared() {
         assert_eq!(report(&format!("{source}{more}")).uncompared, None, "{more}");
     }
     assert_eq!(report(&proposed).uncompared, None);
+    // One that looks at no value compares nothing, whatever it asserts.
+    let blind = "ghost g of block { var last: word on write(n, v) { last = v } on read(n, v) { assert n in all } }\n";
+    assert!(report(&format!("{source}{blind}")).uncompared.is_some());
+    // What is proposed has names that are free.
+    let named = "invariant stored_in_home_Here of block: true\n";
+    let protocol = compile("alone.tri", &format!("{source}{named}"), &Options::default()).unwrap();
+    let all = format!("{source}{named}{}", suggest(&protocol).unwrap());
+    compile("alone.tri", &all, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let locks = "protocol l\nobject lock\nop take(l: lock)\nrole home of lock { state S { on take { return } } }\n";
     assert_eq!(report(locks).uncompared, None, "there are no loads");
 }

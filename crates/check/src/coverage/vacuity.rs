@@ -64,7 +64,11 @@ impl Looker<'_> {
         let reads = any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
         let stores = any_step(self.protocol, |step| match step {
             StepKind::Store(..) | StepKind::Copy { .. } => true,
-            StepKind::Perform(perform) => matches!(perform.kind, PerformKind::Write),
+            // At an address that is asked for it is the access of a thread.
+            StepKind::Perform(perform) => {
+                let is_fixed = perform.args.first().is_some_and(|at| matches!(at.kind, ExprKind::Constant(_)));
+                perform.kind == PerformKind::Write && is_fixed
+            }
             _ => false,
         });
         let reads = reads.then_some(
