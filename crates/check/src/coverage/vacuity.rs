@@ -6,8 +6,8 @@ use crate::system::model::Model;
 use std::collections::BTreeMap;
 use trivium_protocol::walk::{any_expr, any_step, each_step, visit};
 use trivium_protocol::{
-    Assume, EventKind, ExprKind, Invariant, MessageId, NODE, OpId, PerformKind, Promise, Protocol, RoleId, StateId,
-    StepKind,
+    Assume, EventKind, Expr, ExprKind, Invariant, MessageId, NODE, OpId, PerformKind, Promise, Protocol, RoleId,
+    StateId, StepKind,
 };
 
 /// Why a system in which nothing can happen says nothing.
@@ -62,12 +62,16 @@ impl Looker<'_> {
             return Vec::new();
         }
         let reads = any_expr(self.protocol, |kind| matches!(kind, ExprKind::Memory(_)));
+        let fixed = |at: &Expr| match &at.kind {
+            ExprKind::Constant(number) => Some(number.at(self.model.nodes)),
+            _ => None,
+        };
         let stores = any_step(self.protocol, |step| match step {
-            StepKind::Store(..) | StepKind::Copy { .. } => true,
+            StepKind::Store(at, _) => fixed(at) != Some(0),
+            StepKind::Copy { .. } => true,
             // At an address that is asked for it is the access of a thread.
             StepKind::Perform(perform) => {
-                let is_fixed = perform.args.first().is_some_and(|at| matches!(at.kind, ExprKind::Constant(_)));
-                perform.kind == PerformKind::Write && is_fixed
+                perform.kind == PerformKind::Write && perform.args.first().and_then(fixed).is_some_and(|at| at != 0)
             }
             _ => false,
         });
