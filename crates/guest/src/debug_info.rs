@@ -68,8 +68,7 @@ impl<'a> DebugInfo<'a> {
 
     /// The place that a stack is blamed on: the innermost that does not lie in the C library.
     pub fn place(&self, frames: &[StackFrame]) -> Option<SourceLocation> {
-        let places = self.places(frames);
-        places.iter().find(|place| !place.is_library()).or(places.first()).cloned()
+        SourceLocation::blamed(&self.places(frames)).cloned()
     }
 
     /// What the result of a call is assigned to, as the source before the innermost call on the stack that assigns it tells.

@@ -67,6 +67,11 @@ impl SourceLocation {
     pub fn is_library(&self) -> bool {
         self.line.as_ref().is_some_and(|(file, _)| file.starts_with(IN_LIBRARY))
     }
+
+    /// The place that a stack, the innermost call first, is blamed on: the innermost that does not lie in the C library.
+    pub fn blamed(stack: &[SourceLocation]) -> Option<&SourceLocation> {
+        stack.iter().find(|place| !place.is_library()).or(stack.first())
+    }
 }
 
 impl fmt::Display for SourceLocation {

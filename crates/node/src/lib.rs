@@ -77,8 +77,6 @@ pub use said::{NodeSaid, Said, Saying};
 pub use schedule::{Held, Instance, Schedule};
 pub use space::{Allocation, Claimed, Space, shared_u32};
 pub use split_phase::SplitPhaseCalls;
-pub use stood::{
-    AT_BARRIER, LEFT_MAIN, Stood, byte_of, cannot_come, data_text, has_left, own_place, standing_at, with_remedy,
-};
+pub use stood::{AT_BARRIER, LEFT_MAIN, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy};
 pub use thread::{Awaited, EventNumber, Thread, ThreadState};
 pub use usage::Usage;

@@ -50,6 +50,14 @@ impl NodeMemory {
         }
     }
 
+    /// A word of a program's memory, by its address; nothing where there is no program, or no such word.
+    pub fn word_of_program(&self, address: u32, size: u32) -> Option<u64> {
+        match self {
+            NodeMemory::Program(memory) => memory.read_word(address, size).ok(),
+            NodeMemory::Plain(_) => None,
+        }
+    }
+
     /// Appends what lies at each of these places: an offset and a number of bytes.
     ///
     /// # Errors
@@ -65,7 +73,7 @@ impl NodeMemory {
         })
     }
 
-    /// Writes bytes to these places, one behind the other, which need as many as there are.
+    /// Writes bytes to these places, one after the other, which need as many as there are.
     ///
     /// # Errors
     /// One does not lie in memory.

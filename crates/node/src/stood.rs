@@ -3,7 +3,7 @@
 use crate::error::NodeError;
 use crate::space::{Allocation, Space};
 use serde::{Deserialize, Serialize};
-use trivium_guest::{DebugInfo, SHARED_BASE, SourceLocation};
+use trivium_guest::{DebugInfo, SHARED_BASE};
 
 /// Where the program of a node stood when a run was cut off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,14 +22,13 @@ pub struct Stood {
 impl Stood {
     /// What it did, and where: `waits at the barrier; at hello.c:5 in main`.
     pub fn text(&self) -> String {
-        format!("{}{}", self.doing, self.at.as_deref().map_or(String::new(), standing_at))
+        format!("{}{}", self.doing, self.place())
     }
-}
 
-/// The place on a stack, the innermost call first, that tells most: the program's own.
-pub fn own_place(stack: &[SourceLocation]) -> Option<String> {
-    let place = stack.iter().find(|place| !place.is_library()).or(stack.first())?;
-    Some(place.to_string())
+    /// The end of that sentence; nothing where the place is not known.
+    pub fn place(&self) -> String {
+        self.at.as_deref().map_or(String::new(), standing_at)
+    }
 }
 
 /// Where a program stands, at the end of a sentence: a line where it is known, or the function alone.

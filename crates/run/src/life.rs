@@ -12,8 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
-use trivium_guest::{Build, NodeOutcome, ProgramNode, Stage};
-use trivium_node::{MemoryUsed, NodeError, Protocols, Stood, has_left, own_place};
+use trivium_guest::{Build, NodeOutcome, ProgramNode, SourceLocation, Stage};
+use trivium_node::{MemoryUsed, NodeError, Protocols, Stood, has_left};
 
 /// Bytes of a page, for which a home is chosen.
 const PAGE: u64 = 4096;
@@ -184,7 +184,12 @@ impl<'a> Life<'a> {
         let mut node = node.borrow_mut();
         if node.left.is_some() {
             let doing = node.told(program.debug_info().as_ref());
-            node.stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: own_place(stack) });
+            node.stood = Some(Stood {
+                node: self.me.into(),
+                cycle: None,
+                doing,
+                at: SourceLocation::blamed(stack).map(ToString::to_string),
+            });
         }
     }
 

@@ -333,7 +333,7 @@ fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
     }
     let of_node = |stood: &Stood| {
         let more = if stood.doing == AT_BARRIER { cannot_come(&left) } else { String::new() };
-        format!("node {}: {}", stood.node, Stood { doing: stood.doing.clone() + &more, ..stood.clone() }.text())
+        format!("node {}: {}{more}{}", stood.node, stood.doing, stood.place())
     };
     error.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
     if error.help.is_none() { with_remedy(error, &left) } else { error }

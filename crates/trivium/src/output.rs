@@ -6,9 +6,13 @@ use crate::settings::ResultSettings;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::PathBuf;
+use trivium_sim::Stood;
 
 /// Version of the result format.
 pub const SCHEMA: u32 = 1;
+
+/// So many nodes are told one by one.
+pub const SHOWN: usize = 8;
 
 /// The keys with which every JSON result begins.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +112,19 @@ pub fn pretty(value: &Value) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("a JSON value can be written");
     text.push('\n');
     text
+}
+
+/// Where programs stood, a line each.
+pub fn stood_lines(stood: &[Stood]) -> Vec<String> {
+    let line = |stood: &Stood| {
+        let cycle = stood.cycle.map_or(String::new(), |cycle| format!(", cycle {}", grouped(cycle)));
+        format!("node {}{cycle}: {}", stood.node, stood.text())
+    };
+    let mut lines: Vec<String> = stood.iter().take(SHOWN).map(line).collect();
+    if stood.len() > SHOWN {
+        lines.push(format!("(and {} more nodes, which --format json tells)", stood.len() - SHOWN));
+    }
+    lines
 }
 
 /// A table for people: columns aligned, the first to the left, others to the right.

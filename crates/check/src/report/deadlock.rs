@@ -189,9 +189,8 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
 /// What keeps an idle thread of a scenario from its next step.
 fn explain_next_step(model: &Model, world: &World, thread: usize) -> Option<Waiting> {
     let intent = &model.client.intents[next_step(model, world, thread)?];
-    let (place, object, kind) = (model.client.threads[thread], intent.object(), event_kind(intent));
-    let role = model.engine.role_for(kind, object.kind, model.is_home(place.node, object));
-    let role = role.filter(|role| model.engine.answers(*role, kind));
+    let (place, object) = (model.client.threads[thread], intent.object());
+    let role = model.answering_role(place.node, intent);
     let record = role.and_then(|role| Some((role, model.record(world, place.node, role, object)?)));
     let why = match record {
         None => "no role of the node answers it".into(),
@@ -200,7 +199,7 @@ fn explain_next_step(model: &Model, world: &World, thread: usize) -> Option<Wait
         }
         Some(_) => match broken_condition(model, world, thread, intent) {
             Some(text) => format!("the assumption `{text}` does not let it begin now"),
-            None => obstacle(model, world, place.node, role?, object, kind)?,
+            None => obstacle(model, world, place.node, role?, object, event_kind(intent))?,
         },
     };
     Some(Waiting {

@@ -208,7 +208,7 @@ fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&
     let mut proved = usize::from(suffices(&first));
     let mut present = later.clone();
     let rounds = MOST_ROUNDS.min(MOST_REPEATED / steps.len().max(1)).max(3);
-    for round in 0..rounds {
+    for _ in 0..rounds {
         let before = present.clone();
         if !repeat(stepper, &mut present, steps) {
             return None;
@@ -218,11 +218,8 @@ fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&
             return None;
         }
         proved += usize::from(suffices(&again));
-        if proved >= 2 && round + 1 == rounds {
-            return Some(first);
-        }
     }
-    None
+    (proved >= 2).then_some(first)
 }
 
 /// How many messages steps take out of each channel, and tasks out of each queue.

@@ -94,11 +94,9 @@ impl Answer {
 
     fn of(model: &Model, thread: usize, number: usize) -> Answer {
         let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
-        let (kind, object) = (event_kind(intent), intent.object());
-        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
-        match role.filter(|role| model.engine.answers(*role, kind)) {
+        match model.answering_role(node, intent) {
             None => Answer::Nobody,
-            Some(role) => match model.layout.record(node, role, object.id) {
+            Some(role) => match model.layout.record(node, role, intent.object().id) {
                 None => Answer::Nowhere,
                 Some(record) => Answer::Role(role, record),
             },

@@ -1,6 +1,7 @@
 //! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
 
 use crate::config::{ConfigError, MAX_NODES, Network, System};
+use crate::system::action::event_kind;
 use crate::system::begin::Begun;
 use crate::system::client::{Client, Intent, object_counts};
 use crate::system::kinds::{self, Homes};
@@ -259,6 +260,13 @@ impl Model {
     /// Whether a node is the home of an object. Agents have none.
     pub fn is_home(&self, node: Node, object: Object) -> bool {
         object.kind != NODE && self.home(object) == node
+    }
+
+    /// The role of a node that answers what a thread there may begin.
+    pub fn answering_role(&self, node: Node, intent: &Intent) -> Option<RoleId> {
+        let (kind, object) = (event_kind(intent), intent.object());
+        let role = self.engine.role_for(kind, object.kind, self.is_home(node, object))?;
+        self.engine.answers(role, kind).then_some(role)
     }
 
     /// Whether a node is the home of some object.

@@ -4,7 +4,7 @@
 //! Others need not: that an idle thread begins something, that a node gives up a copy. A thread that waits
 //! is promised that it gets through by what must happen alone.
 
-use crate::system::action::{Action, event_kind};
+use crate::system::action::Action;
 use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
@@ -134,10 +134,7 @@ pub(crate) fn next_step(model: &Model, world: &World, thread: usize) -> Option<u
 /// Whether an idle thread of a scenario may begin its next step: its node answers it, and no assumption is against it.
 fn may_begin(model: &Model, world: &World, thread: usize, step: usize) -> bool {
     let (node, intent) = (model.client.threads[thread].node, &model.client.intents[step]);
-    let (kind, object) = (event_kind(intent), intent.object());
-    let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
-    let is_answered = role.is_some_and(|role| model.engine.answers(role, kind));
-    (intent.is_access() || is_answered)
+    (intent.is_access() || model.answering_role(node, intent).is_some())
         && may_start(model, world, thread, intent)
         && may_use(model, world, thread, intent).unwrap_or(true)
 }

@@ -123,7 +123,7 @@ impl NodeState {
         })
     }
 
-    pub(super) fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
+    fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
         match &self.memory {
             NodeMemory::Program(memory) => Ok(memory.clone()),
             NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
-use trivium_guest::DebugInfo;
-use trivium_guest::{AccessKind, ProgramFault, SHARED_BASE};
-use trivium_node::{AT_BARRIER, Binding, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
+use trivium_guest::{AccessKind, DebugInfo, ProgramFault, SHARED_BASE};
+use trivium_node::{AT_BARRIER, Binding, LEFT_MAIN, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
@@ -502,7 +501,7 @@ impl NodeState {
     pub(crate) fn told(&self, map: Option<&DebugInfo>) -> String {
         let mut told = match self.doing {
             Doing::Running | Doing::Waiting(Wait::Sleep(_)) => "runs".to_string(),
-            Doing::Waiting(Wait::End) => "has left main".to_string(),
+            Doing::Waiting(Wait::End) => LEFT_MAIN.to_string(),
             Doing::Waiting(Wait::Barrier(_)) => AT_BARRIER.to_string(),
             Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
             Doing::Waiting(Wait::Change(block, address, size)) => {
@@ -528,7 +527,7 @@ impl NodeState {
 
     /// A place in shared memory, and what this node's copy of it holds.
     fn data(&self, map: Option<&DebugInfo>, address: u32, size: u32) -> String {
-        let value = self.program_memory().ok().and_then(|memory| memory.read_word(address, size).ok());
+        let value = self.memory.word_of_program(address, size);
         data_text(&self.core.space.borrow(), map, address, value)
     }
 

@@ -5,7 +5,7 @@ use crate::node::NodeState;
 use std::cell::RefCell;
 use std::rc::Rc;
 use trivium_guest::{DebugInfo, SourceLocation, StackFrame};
-use trivium_node::{NodeError, Stood, byte_of, data_text, own_place};
+use trivium_node::{NodeError, Stood, byte_of, data_text};
 
 /// Where a node's program stands and what has been allocated, to be told.
 pub(super) struct Known<'a> {
@@ -95,16 +95,13 @@ impl Known<'_> {
 
     /// Where a node's program stands: `at FILE:LINE in FUNCTION`.
     pub(super) fn stands(&self, node: usize) -> Option<String> {
-        own_place(&[self.place(node)?])
+        Some(self.place(node)?.to_string())
     }
 
     /// A place in shared memory, and what a node's copy of it holds.
     pub(super) fn data(&self, node: usize, address: u32, size: u32) -> String {
         let state = self.world.nodes[node].borrow();
-        let value = match &state.blocks.memory {
-            trivium_node::NodeMemory::Program(memory) => memory.read_word(address, size).ok(),
-            trivium_node::NodeMemory::Plain(_) => None,
-        };
+        let value = state.blocks.memory.word_of_program(address, size);
         data_text(&state.core.space.borrow(), self.map.as_ref(), address, value)
     }
 }

@@ -139,14 +139,9 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
 /// Prints what the file could say about contents.
 fn suggest(arguments: &Check, protocol: &Protocol) -> Result<u8, Failure> {
     let Some(proposed) = trivium_lang::show::suggest(protocol) else {
-        let why = format!(
-            "error: no state of `{}` gives access to a block, so there are no contents to speak of",
-            protocol.name
-        );
-        return Err(Failure::rendered(
-            failure::BAD_INPUT,
-            format!("{why}\nhelp: promise what its calls do: `mutex(f, g)`, `barrier(f)`"),
-        ));
+        let why =
+            format!("no state of `{}` gives access to a block, so there are no contents to speak of", protocol.name);
+        return Err(Failure::input(why, "promise what its calls do: `mutex(f, g)`, `barrier(f)`"));
     };
     let result = match arguments.common.form.format {
         Format::Text => proposed,

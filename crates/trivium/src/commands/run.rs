@@ -2,7 +2,7 @@
 
 use super::run_recorded;
 use crate::arguments::{Form, Format, Run, Transport};
-use crate::output::{self, Head, grouped, table};
+use crate::output::{self, Head, SHOWN, grouped, stood_lines, table};
 use crate::settings::{ResultSettings, in_a_line};
 use crate::{Failure, failure, library, live_trace, stop};
 use std::ops::Range;
@@ -258,9 +258,6 @@ pub(super) fn failed(
     failure::told(error)
 }
 
-/// So many nodes are told one by one.
-const SHOWN: usize = 8;
-
 fn text(head: &Head, result: &RunResult) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| out.push_str(&format!("{name:<14}{value}\n"));
@@ -276,12 +273,7 @@ fn text(head: &Head, result: &RunResult) -> String {
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
     }
-    for stood in result.stood.iter().take(SHOWN) {
-        line("", format!("node {}: {}", stood.node, stood.text()));
-    }
-    if result.stood.len() > SHOWN {
-        line("", format!("(and {} more nodes, which --format json tells)", result.stood.len() - SHOWN));
-    }
+    stood_lines(&result.stood).into_iter().for_each(|stood| line("", stood));
     line("time", format!("{:.6} s", result.wall_seconds));
     line("instructions", grouped(result.instructions));
     let misses = &result.misses;

@@ -4,7 +4,7 @@ use crate::arguments::{Form, Format, Sim, Simulated};
 use crate::carry_out::carry_out;
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
-use crate::output::{self, Head, grouped, table};
+use crate::output::{self, Head, SHOWN, grouped, stood_lines, table};
 use crate::page::{Shown, page};
 use crate::settings::{ResultSettings, in_a_line};
 use crate::trace::TraceFile;
@@ -430,9 +430,6 @@ pub fn verdict(results: &[SimResult], program: &Path) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// So many nodes are told one by one.
-const SHOWN: usize = 8;
-
 fn text(result: &SimResult) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| out.push_str(&format!("{name:<14}{value}\n"));
@@ -446,12 +443,7 @@ fn text(result: &SimResult) -> String {
     if let Some(why) = &result.incomplete {
         line("incomplete", format!("{why}; counts are those so far"));
     }
-    for stood in result.stood.iter().take(SHOWN) {
-        line("", format!("node {}, cycle {}: {}", stood.node, grouped(stood.cycle.unwrap_or_default()), stood.text()));
-    }
-    if result.stood.len() > SHOWN {
-        line("", format!("(and {} more nodes, which --format json tells)", result.stood.len() - SHOWN));
-    }
+    stood_lines(&result.stood).into_iter().for_each(|stood| line("", stood));
     line("cycles", grouped(result.cycles));
     line("instructions", grouped(result.instructions));
     let misses = &result.misses;
