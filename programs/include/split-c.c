@@ -16,9 +16,8 @@ enum { PAGE = 65536 };
 
 struct splitc splitc;
 
-/* The pointers that spread arrays become begin a page, and so does what lies behind a program's data. */
+/* The pointers that spread arrays become begin a page. */
 static char apart[1] __attribute__((section("splitc_spread"), aligned(PAGE), used)) = {1};
-static char behind[1] __attribute__((aligned(PAGE), used)) = {1};
 
 /* The linker's: where static data begin, and where they end. */
 extern char __global_base, __heap_base;

@@ -75,7 +75,7 @@ static inline void *trivium_alloc_first_touch(uint64_t bytes) {
 /* Shares the `bytes` bytes of private memory at `memory`, which every node has there: both are multiples of 65,536. The result is shared
  * memory with a part of that size for each node, node 0's first: part i is node i's private memory, and has its contents. Accesses to the parts are
  * checked, as all to shared memory, at home too. A node's accesses by its private address are not: they cost nothing, and the node must
- * have access to the block then, which the simulator looks at, and `trivium run` with --check-unchecked. Collective, and a barrier. */
+ * have access to the block then, which the simulator and `trivium run` look at. Collective, and a barrier. */
 TRIVIUM_IMPORT("trivium", "share")
 void *trivium_share(void *memory, uint64_t bytes, const char *protocol);
 

@@ -1,5 +1,7 @@
 //! Where in its source a node stands: from the calls on its stack, by way of what the rewriter has moved, to functions, files and lines.
 
+use std::ops::Range;
+
 use wasmtime::WasmBacktrace;
 
 use crate::error::Error;
@@ -7,8 +9,9 @@ use crate::inspect::inspect;
 use crate::loaded::LoadedProgram;
 use crate::processor::StackFrame;
 use crate::rewrite::{Manner, Moved, moved};
-use crate::source::{Lines, SourceLocation, file, lines};
+use crate::source::{Lines, SourceLocation, dwarf, file, lines};
 use crate::switching::Switching;
+use crate::variables::{Variable, variables_in};
 
 /// The program's own calls on a stack, the innermost first.
 pub(crate) fn frames(stack: &WasmBacktrace, program: &LoadedProgram, switching: Switching) -> Vec<StackFrame> {
@@ -69,6 +72,11 @@ impl<'a> DebugInfo<'a> {
     /// The place that a stack is blamed on: the innermost that does not lie in the C library.
     pub fn place(&self, frames: &[StackFrame]) -> Option<SourceLocation> {
         SourceLocation::blamed(&self.places(frames)).cloned()
+    }
+
+    /// The program's static variables of which something lies in a range of its own memory, by address; none where nothing tells.
+    pub fn variables(&self, range: &Range<u32>) -> Vec<Variable> {
+        dwarf(&self.program.bytes).map_or(Vec::new(), |dwarf| variables_in(&dwarf, range))
     }
 
     /// What the result of a call is assigned to, as the source before the innermost call on the stack that assigns it tells.

@@ -74,6 +74,7 @@ mod source;
 mod switching;
 mod tags;
 mod translations;
+mod variables;
 mod weights;
 
 pub use compile::{
@@ -100,4 +101,5 @@ pub use source::SourceLocation;
 pub use switching::Switching;
 pub use tags::Tags;
 pub use translations::{TlbShape, Translations};
+pub use variables::Variable;
 pub use weights::{Executed, OperatorClass, OperatorWeights};

@@ -159,6 +159,11 @@ pub(crate) fn is_of_library(module: &[u8], defined: u32, name: impl FnOnce() -> 
 
 /// The debug information of a module, if it has what tells lines.
 pub(crate) fn lines(module: &[u8]) -> Option<Lines<'_>> {
+    Context::from_dwarf(dwarf(module)?).ok()
+}
+
+/// The same, as it stands in the module.
+pub(crate) fn dwarf(module: &[u8]) -> Option<gimli::Dwarf<EndianSlice<'_, LittleEndian>>> {
     let mut sections = std::collections::BTreeMap::new();
     for payload in Parser::new(0).parse_all(module) {
         if let Payload::CustomSection(section) = payload.ok()?
@@ -171,7 +176,7 @@ pub(crate) fn lines(module: &[u8]) -> Option<Lines<'_>> {
     let load = |id: SectionId| -> Result<_, gimli::Error> {
         Ok(EndianSlice::new(sections.get(id.name()).copied().unwrap_or_default(), LittleEndian))
     };
-    Context::from_dwarf(gimli::Dwarf::load(load).ok()?).ok()
+    gimli::Dwarf::load(load).ok()
 }
 
 #[cfg(test)]

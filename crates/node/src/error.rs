@@ -3,7 +3,8 @@
 use crate::said::Said;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use trivium_guest::SourceLocation;
+use std::ops::Range;
+use trivium_guest::{DebugInfo, SourceLocation};
 
 /// So many calls of a stack are told.
 const CALLS: usize = 6;
@@ -15,6 +16,15 @@ pub enum Blame {
     Subject,
     /// The machine, the options or another input is wrong.
     Input,
+}
+
+/// What an error is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum About {
+    /// The phase and the block in which several nodes store, where none but one may.
+    Race(u64, u32),
+    /// An address in a node's private memory, and the range of that in which its block lies.
+    Own(u32, Range<u32>),
 }
 
 /// An error with its cause, its place and a remedy.
@@ -32,8 +42,8 @@ pub struct NodeError {
     pub notes: Vec<String>,
     /// Whether the notes say what each node does.
     pub tells_all: bool,
-    /// The phase and the block in which several nodes store, where none but one may.
-    pub race: Option<Box<(u64, u32)>>,
+    /// What it is about, where more can be found out of that.
+    pub about: Option<Box<About>>,
     /// What the programs had said by then, if they had begun. It is told by the nodes that said it, and not sent with the error.
     #[serde(skip)]
     pub said: Option<Box<Said>>,
@@ -49,7 +59,7 @@ impl NodeError {
             help: None,
             notes: Vec::new(),
             tells_all: false,
-            race: None,
+            about: None,
             said: None,
         }
     }
@@ -73,6 +83,25 @@ impl NodeError {
     pub fn note(mut self, note: impl Into<String>) -> NodeError {
         self.notes.push(note.into());
         self
+    }
+
+    /// The same error, with the names of the variables that it is about, as the program's debug information tells them.
+    pub fn naming(self, map: Option<&DebugInfo>) -> NodeError {
+        let (Some(About::Own(address, block)), Some(map)) = (self.about.as_deref(), map) else { return self };
+        let (own, beside): (Vec<_>, Vec<_>) =
+            map.variables(block).into_iter().partition(|variable| variable.place.contains(address));
+        let Some(own) = own.first() else { return self };
+        let within = match address - own.place.start {
+            0 => String::new(),
+            byte => format!("byte {byte} of "),
+        };
+        let beside: Vec<String> = beside.iter().map(|variable| format!("`{}`", variable.name)).collect();
+        let beside = match beside.is_empty() {
+            true => String::new(),
+            false => format!("; the block also holds {}", beside.join(", ")),
+        };
+        let note = format!("{address:#x} is {within}`{}`{beside}", own.name);
+        self.note(note)
     }
 
     /// The same error, with where the program of `who` stood, the innermost call first.

@@ -64,7 +64,7 @@ pub use binding::{Binding, Purpose, disagree};
 pub use calls::{Refusal, SplitPhaseStep};
 pub use counts::{MemoryUsed, Misses};
 pub use effects::{Effects, Touched};
-pub use error::{Blame, NodeError};
+pub use error::{About, Blame, NodeError};
 pub use handler_memory::HandlerMemory;
 pub use lines::Lines;
 pub use memory::NodeMemory;

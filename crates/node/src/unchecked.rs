@@ -1,7 +1,7 @@
 //! Private memory that is shared (`docs/semantics.md`, section 1): whether it may be, and the node's own accesses there.
 
 use crate::core::{NodeCore, allows};
-use crate::error::NodeError;
+use crate::error::{About, NodeError};
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_protocol::Access;
@@ -46,7 +46,9 @@ impl<C> NodeCore<C> {
             "node {} {what} {address:#x} by its private address, where it has {has} block {} now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too",
             self.me, block.id
         );
-        Err(NodeError::subject(what).help(
+        let private = self.parts.private_of(self.offset_of(block), self.protocols.block);
+        let about = private.map(|private| Box::new(About::Own(address, private)));
+        Err(NodeError { about, ..NodeError::subject(what) }.help(
             "go through the shared address, or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)",
         ))
     }

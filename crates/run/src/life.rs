@@ -169,12 +169,21 @@ impl<'a> Life<'a> {
         }
         node.borrow_mut().counts.instructions = program.executed().instructions;
         self.note_standing(node, &program, &outcome);
+        self.name_variables(node, &program);
         match ended(self.me, node, outcome) {
             Ok(exit_code) => LifeStage::Serves(exit_code, program),
             Err(error) => {
                 node.borrow_mut().left.get_or_insert(Left::Failed(error));
                 self.leave(None)
             }
+        }
+    }
+
+    /// An error about the program's own memory is told with the names of its variables.
+    fn name_variables(&self, node: &RefCell<NodeState>, program: &Running) {
+        let mut node = node.borrow_mut();
+        if let Some(Left::Failed(error)) = node.left.take_if(|left| matches!(left, Left::Failed(_))) {
+            node.left = Some(Left::Failed(error.naming(program.debug_info().as_ref())));
         }
     }
 

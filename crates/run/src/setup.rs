@@ -27,7 +27,7 @@ pub struct Setup<'a> {
     pub delays: Option<u64>,
     /// A program that computes polls after so many instructions; none: as often as messages come.
     pub poll_every: Option<u64>,
-    /// The program's accesses to private memory that is shared are looked at; it then runs more slowly.
+    /// The program's accesses to private memory that is shared are looked at.
     pub checks_unchecked: bool,
     /// It is an error if no program goes on for so long, while handlers run.
     pub stall_limit: Option<Duration>,

@@ -291,9 +291,9 @@ pub struct Run {
     /// Fail when handlers run for so many seconds and no access and no call comes to its end; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = trivium_run::STALL_LIMIT.as_secs(), allow_negative_numbers = true, value_parser = whole)]
     pub stall_limit: u64,
-    /// Look at each access by its private address to memory of trivium_share, and end the run with an error if the node has no access there (slower)
+    /// Do not look at accesses by plain pointers to memory of trivium_share and Split-C: one to a block that another node has reads an old value, or is lost, in silence
     #[arg(long)]
-    pub check_unchecked: bool,
+    pub no_check_unchecked: bool,
     /// Keep each node on one of the processors that this process may use (threads only; mpirun has --bind-to)
     #[arg(long)]
     pub pin: bool,

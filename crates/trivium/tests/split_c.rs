@@ -151,7 +151,7 @@ fn programs_run_under_every_protocol_and_on_any_number_of_nodes() {
                     "{name} under {protocol}, blocks of {block}, on {nodes} nodes"
                 );
             }
-            let live = trivium(&["run", program.to_str().unwrap(), "-p", "stache", "-n", nodes, "--check-unchecked"]);
+            let live = trivium(&["run", program.to_str().unwrap(), "-p", "stache", "-n", nodes]);
             assert_eq!(lines(&live), expected, "{name} for real, on {nodes} nodes");
         }
     }

@@ -44,7 +44,7 @@ const TYPHOON: &[&str] =
 /// A network of workstations.
 const NOW: &[&str] = &["sim", "-m", "now"];
 /// For real.
-const RUN: &[&str] = &["run", "--check-unchecked"];
+const RUN: &[&str] = &["run"];
 
 /// What a program prints, in a simulation or in a run.
 fn output(command: &[&str], case: &Case, (protocol, block): (&str, &str), nodes: &str) -> String {

@@ -1,5 +1,6 @@
 //! Compiles C to WebAssembly with the pinned compiler, and keeps what it has compiled.
 
+mod apart;
 mod reads;
 mod toolchain;
 
@@ -84,6 +85,8 @@ pub struct CompileOptions<'a> {
     pub progress: Option<&'a dyn Fn(&Compiling)>,
     /// Knows languages that extend C.
     pub translator: Option<&'a dyn Translator>,
+    /// In a program with files of such a language, each static variable begins so many bytes: a power of two.
+    pub apart: Option<u32>,
 }
 
 /// Makes C of languages that extend it.
@@ -122,7 +125,15 @@ impl CompileOptions<'_> {
 
     /// Options without flags.
     pub fn with(include_dirs: Vec<PathBuf>, shelf: Shelf) -> CompileOptions<'static> {
-        CompileOptions { include_dirs, flags: Vec::new(), shelf, toolchain: None, progress: None, translator: None }
+        CompileOptions {
+            include_dirs,
+            flags: Vec::new(),
+            shelf,
+            toolchain: None,
+            progress: None,
+            translator: None,
+            apart: None,
+        }
     }
 }
 
@@ -275,6 +286,7 @@ fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain)
     if let Some(translator) = options.translator.filter(|translator| files.iter().any(|file| takes(*translator, file)))
     {
         add(translator.version().as_bytes());
+        add(&options.apart.unwrap_or_default().to_le_bytes());
     }
     // Relative paths mean something else elsewhere.
     add(std::env::current_dir().unwrap_or_default().as_os_str().as_encoded_bytes());
@@ -325,14 +337,22 @@ impl Work<'_> {
     /// The linked module, what was read for it, and the compiler's warnings.
     fn build(&self, files: &[PathBuf]) -> Result<(Vec<u8>, Vec<PathBuf>, String), Error> {
         let (mut parts, mut read, mut warnings) = (Vec::new(), Vec::new(), String::new());
+        let apart = self.options.apart.filter(|_| files.iter().any(|file| self.extended(file).is_some()));
+        let each_alone: &[&str] = if apart.is_some() { &[apart::FLAG] } else { &[] };
         for (number, file) in files.iter().enumerate() {
             let extended = self.extended(file);
+            let object = self.scratch.path().join(format!("{number}.o"));
             if extended.is_none() && file.extension().is_none_or(|extension| extension != "c") {
-                parts.push(file.clone());
                 read.push(file.clone());
+                match apart.filter(|_| file.extension().is_some_and(|extension| extension == "o")) {
+                    Some(bytes) => {
+                        self.keep_apart(file, &object, bytes)?;
+                        parts.push(object);
+                    }
+                    None => parts.push(file.clone()),
+                }
                 continue;
             }
-            let object = self.scratch.path().join(format!("{number}.o"));
             let rule = object.with_extension("d");
             match extended {
                 Some((translator, ending)) => {
@@ -344,7 +364,7 @@ impl Work<'_> {
                     let mut command = self.command();
                     command.args(COMPILE_FLAGS).args(WARNINGS).args(without_preprocessing(&self.options.flags));
                     // A line that the user wrote may have become several.
-                    command.arg("-fcaret-diagnostics-max-lines=1");
+                    command.arg("-fcaret-diagnostics-max-lines=1").args(each_alone);
                     command.arg("-c").arg(&c).arg("-o").arg(&object);
                     let said = self.try_to(command, file)?;
                     warnings +=
@@ -353,11 +373,19 @@ impl Work<'_> {
                 None => {
                     let mut command = self.reading();
                     command.arg("-c").arg(file).arg("-o").arg(&object).args(RULE).arg(&rule);
+                    command.args(each_alone);
                     warnings += &self.run(command, file)?;
                 }
             }
+            if let Some(bytes) = apart {
+                self.keep_apart(&object, &object, bytes)?;
+            }
             read.extend(reads::of_rule(&self.result(&rule).map(|rule| String::from_utf8_lossy(&rule).into_owned())?));
             parts.push(object);
+        }
+        if let Some(bytes) = apart {
+            let between = self.between(bytes)?;
+            parts = parts.into_iter().flat_map(|part| [part, between.clone()]).collect();
         }
         let module = self.scratch.path().join("program.wasm");
         let link = || {
@@ -377,6 +405,29 @@ impl Work<'_> {
             Err(said) => return Err(self.refused(&said, &files[0])),
         }
         Ok((self.result(&module)?, read, warnings))
+    }
+
+    /// The object of [`apart::BETWEEN`].
+    fn between(&self, bytes: u32) -> Result<PathBuf, Error> {
+        let (c, object) = (self.scratch.path().join("between.c"), self.scratch.path().join("between.o"));
+        fs::write(&c, apart::BETWEEN).map_err(|error| {
+            Error::new(format!("a file of the compiler's cannot be written: {error}")).at(c.display().to_string())
+        })?;
+        let mut command = self.command();
+        command.args(COMPILE_FLAGS).args([apart::FLAG, "-g0", "-c"]).arg(&c).arg("-o").arg(&object);
+        self.run(command, &c)?;
+        self.keep_apart(&object, &object, bytes)?;
+        Ok(object)
+    }
+
+    /// The object `to` is `object` with its variables [apart](apart::keep_apart).
+    fn keep_apart(&self, object: &Path, to: &Path, bytes: u32) -> Result<(), Error> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            Error::new(format!("variables cannot be kept apart: {why}")).at(object.display().to_string())
+        };
+        let mut contents = self.result(object)?;
+        apart::keep_apart(&mut contents, bytes).map_err(|error| wrong(&error))?;
+        fs::write(to, contents).map_err(|error| wrong(&error))
     }
 
     /// Who knows the language of a file, if it is not C.

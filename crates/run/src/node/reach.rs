@@ -61,20 +61,22 @@ impl NodeState {
         Ok(step)
     }
 
-    /// An access to private memory. Where that is shared, and somebody asked for it, the access is looked at each time.
+    /// An access to private memory. Where that is shared, the tag of its block decides, unless nobody wants that: then compiled code may
+    /// do by this address what it may do by the shared one.
     fn reach_private(&mut self, address: u32, kind: AccessKind) -> Result<AccessStep, ProgramFault> {
         let looked_at = if self.checks_unchecked { self.core.parts.offset_of(address) } else { None };
         if let Some(offset) = looked_at {
             let block = self.core.block_of(offset);
             let tag = self.tag(block);
             self.core.check_unchecked(address, kind, block, tag).map_err(|error| self.fail(error))?;
+            self.publish_own(block, tag);
         } else if let Some(tags) = &self.published {
             tags.set(address & !(PRIVATE_LINE - 1), PRIVATE_LINE, true, true);
         }
         Ok(AccessStep::Go)
     }
 
-    /// What has become shared of private memory is looked at from now on, if somebody asked for it.
+    /// What has become shared of private memory is looked at from now on.
     pub(super) fn forget_private(&mut self, address: u32, bytes: u32) {
         if let Some(tags) = self.published.as_ref().filter(|_| self.checks_unchecked) {
             tags.forbid(address, bytes);
@@ -106,6 +108,19 @@ impl NodeState {
         let stores = tag == Access::Write && (is_store || !is_watched());
         let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
         tags.set(address, shared_u32(protocols.block), tag >= Access::Read, stores);
+        self.publish_own(block, tag);
+    }
+
+    /// The same by the block's private address, if it lies in what this node has shared. Nobody watches stores there.
+    fn publish_own(&self, block: Object, tag: Access) {
+        let Some(tags) = self.published.as_ref().filter(|_| self.checks_unchecked && !self.core.parts.is_empty())
+        else {
+            return;
+        };
+        let bytes = self.core.protocols.block;
+        if let Some(private) = self.core.parts.private_of(self.core.offset_of(block), bytes) {
+            tags.set(private.start, shared_u32(bytes), tag >= Access::Read, tag == Access::Write);
+        }
     }
 
     /// Waits until the home of a page is known.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
-use trivium_node::NodeError;
+use trivium_node::{About, NodeError};
 use trivium_protocol::Access;
 
 /// What breaks a rule, with the error.
@@ -176,9 +176,9 @@ impl Writers {
                     "nodes {one} and {other} both write block {} between two barriers (after {} of them)",
                     store.block, store.phase
                 );
-                let race = Some(Box::new((store.phase, store.block)));
+                let about = Some(Box::new(About::Race(store.phase, store.block)));
                 let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
-                return Err(Box::new((later, NodeError { race, ..NodeError::subject(what) }.help(help))));
+                return Err(Box::new((later, NodeError { about, ..NodeError::subject(what) }.help(help))));
             }
         }
         self.of = self.of.split_off(&(oldest, 0));

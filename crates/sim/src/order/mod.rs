@@ -32,7 +32,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
 use trivium_guest::NodeOutcome;
-use trivium_node::{NodeError, Purpose, Saying, Space, disagree};
+use trivium_node::{About, NodeError, Purpose, Saying, Space, disagree};
 use trivium_protocol::Access;
 
 /// What runs on a node's processor.
@@ -547,7 +547,12 @@ impl World {
                     state.compute.has_executed(program.executed());
                 }
                 let cycle = state.compute.clock();
-                let error = state.failure.take().unwrap_or_else(|| NodeError::subject(message));
+                let mut error = state.failure.take().unwrap_or_else(|| NodeError::subject(message));
+                if let (Some(About::Own(..)), Runner::Program(program)) =
+                    (error.about.as_deref(), &self.runners[number])
+                {
+                    error = error.naming(program.debug_info().as_ref());
+                }
                 Err(error.standing(&format!("node {}, cycle {cycle}", self.first + number), &stack))
             }
         }

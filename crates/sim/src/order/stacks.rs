@@ -5,7 +5,7 @@ use crate::node::NodeState;
 use std::cell::RefCell;
 use std::rc::Rc;
 use trivium_guest::{DebugInfo, SourceLocation, StackFrame};
-use trivium_node::{NodeError, Stood, byte_of, data_text};
+use trivium_node::{About, NodeError, Stood, byte_of, data_text};
 
 /// Where a node's program stands and what has been allocated, to be told.
 pub(super) struct Known<'a> {
@@ -34,9 +34,8 @@ impl World {
                 error = error.note(format!("node {number} stores at {place}"));
             }
         }
-        if let Some(block) =
-            error.race.as_ref().filter(|_| stacks.iter().any(|stack| !stack.is_empty())).map(|race| race.1)
-        {
+        let knows = stacks.iter().any(|stack| !stack.is_empty());
+        if let Some(&About::Race(_, block)) = error.about.as_deref().filter(|_| knows) {
             let offset = u64::from(block) * self.shared.protocols.block;
             let space = self.space.borrow();
             if let Some(region) = space.region_of(offset) {

@@ -15,7 +15,7 @@ use changes::together;
 use result::{NodeEnd, SimResult};
 use setup::{Setup, check_block, make, share};
 use std::ops::Range;
-use trivium_node::NodeError;
+use trivium_node::{About, NodeError};
 use trivium_protocol::MAX_NODES;
 
 /// The cycles of which a trace is wanted, and who is told.
@@ -53,8 +53,11 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, NodeErro
         Some((ended, nodes)) => (ended, nodes, None),
         None => match simulate_alone(setup, trace, None) {
             // Where the nodes were is known only to a run that knows where to look.
-            Err(NodeError { race: Some(race), .. }) => simulate_alone(setup, None, Some(*race))?,
-            done => done?,
+            Err(error) => match error.about.as_deref() {
+                Some(&About::Race(phase, block)) => simulate_alone(setup, None, Some((phase, block)))?,
+                _ => return Err(error),
+            },
+            Ok(done) => done,
         },
     };
     let incomplete = match ended {

@@ -34,12 +34,13 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
     for protocol in &all {
         super::fits::fits(&arguments.run.subject.programs, std::slice::from_ref(protocol))?;
     }
-    let (program, inputs) = super::program::of(&arguments.run, &all)?;
+    let block = library::block(arguments.run.block, &machines);
+    let (program, inputs) = super::program::of(&arguments.run, &all, block)?;
     let bench = Bench {
         set: settings,
         program,
         inputs,
-        block: library::block(arguments.run.block, &machines),
+        block,
         args: arguments.run.args.clone(),
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,

@@ -139,7 +139,7 @@ fn live_run(arguments: &Compare, bench: &Bench, protocol: &Arc<Protocol>, nodes:
         cancel: stop::flag(),
         delays: None,
         poll_every: None,
-        checks_unchecked: false,
+        checks_unchecked: true,
         stall_limit: Some(trivium_run::STALL_LIMIT),
         is_pinned: false,
         warm_up: Duration::ZERO,

@@ -67,7 +67,7 @@ pub(super) fn write_headers(folder: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`load`]; also that there is no such folder.
-pub fn of(run: &Simulated, protocols: &[Arc<Protocol>]) -> Result<(Program, Arc<Inputs>), Failure> {
+pub fn of(run: &Simulated, protocols: &[Arc<Protocol>], block: u32) -> Result<(Program, Arc<Inputs>), Failure> {
     let named = run.subject.dir.as_deref().or(run.dir_rw.as_deref());
     let mut inputs = Inputs::new(named).map_err(|e| guest(&e))?;
     if let Some(folder) = &run.dir_rw {
@@ -83,16 +83,21 @@ pub fn of(run: &Simulated, protocols: &[Arc<Protocol>]) -> Result<(Program, Arc<
         })?;
     }
     let inputs = Arc::new(inputs);
-    let program = load(&run.subject.programs, run.subject.cc.as_deref(), protocols)?;
+    let program = load(&run.subject.programs, run.subject.cc.as_deref(), protocols, block)?;
     Ok((program.reading(inputs.clone()), inputs))
 }
 
 /// Loads a program from its files; the headers of the built-in protocols and of those named are there to include.
-/// `flags` are for the C compiler, as a shell would read them.
+/// `flags` are for the C compiler, as a shell would read them. It runs with blocks of `block` bytes.
 ///
 /// # Errors
 /// It cannot be read, compiled or accepted.
-pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>]) -> Result<Program, Failure> {
+pub fn load(
+    files: &[PathBuf],
+    flags: Option<&str>,
+    protocols: &[Arc<Protocol>],
+    block: u32,
+) -> Result<Program, Failure> {
     let Some(first) = files.first() else {
         return Err(Failure::input("no program is named", PROGRAM_HELP));
     };
@@ -102,9 +107,9 @@ pub fn load(files: &[PathBuf], flags: Option<&str>, protocols: &[Arc<Protocol>])
         && !name.exists()
         && let Some(file) = file_of_name(name, &shelf)?
     {
-        return loaded(&[file], &name.display().to_string(), flags, protocols, shelf);
+        return loaded(&[file], &name.display().to_string(), flags, (protocols, block), shelf);
     }
-    loaded(files, &first.display().to_string(), flags, protocols, shelf)
+    loaded(files, &first.display().to_string(), flags, (protocols, block), shelf)
 }
 
 /// The program of these files, which is known by a name.
@@ -112,7 +117,7 @@ fn loaded(
     files: &[PathBuf],
     name: &str,
     flags: Option<&str>,
-    protocols: &[Arc<Protocol>],
+    (protocols, block): (&[Arc<Protocol>], u32),
     shelf: Shelf,
 ) -> Result<Program, Failure> {
     let first = &files[0];
@@ -127,7 +132,7 @@ fn loaded(
                 "the parts of a program are .c and .sc files, and objects (.o) and archives (.a) of `trivium cc`",
             ));
         }
-        compiled_from(files, flags, protocols, shelf.clone())?
+        compiled_from(files, flags, (protocols, block), shelf.clone())?
     } else {
         if let Some(more) = files.get(1) {
             return Err(Failure::input(
@@ -176,10 +181,13 @@ fn neither(path: &Path) -> Failure {
     Failure::input(format!("{name} is neither C, Split-C nor WebAssembly"), help)
 }
 
+/// Static variables of Split-C lie so far apart at least: runs with smaller blocks share what is compiled.
+const LEAST_APART: u32 = 64;
+
 fn compiled_from(
     files: &[PathBuf],
     flags: Option<&str>,
-    protocols: &[Arc<Protocol>],
+    (protocols, block): (&[Arc<Protocol>], u32),
     shelf: Shelf,
 ) -> Result<Vec<u8>, Failure> {
     for file in files {
@@ -189,6 +197,7 @@ fn compiled_from(
     }
     let mut options = CompileOptions::with(Vec::new(), shelf);
     options.translator = Some(&FrontEnd);
+    options.apart = Some(block.max(LEAST_APART));
     options.flags = flags_of(flags)?;
     let headers = Headers::new(options.shelf.folder(), protocols);
     options.include_dirs.push(headers.folder.clone());

@@ -32,7 +32,12 @@ pub(super) fn load(arguments: &Run) -> Result<Loaded, Failure> {
     let inputs = Inputs::new(arguments.subject.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
     let inputs = Arc::new(inputs);
     super::fits::fits(&arguments.subject.programs, &protocols)?;
-    let program = super::program::load(&arguments.subject.programs, arguments.subject.cc.as_deref(), &protocols)?;
+    let program = super::program::load(
+        &arguments.subject.programs,
+        arguments.subject.cc.as_deref(),
+        &protocols,
+        arguments.block,
+    )?;
     let program = program.reading(inputs.clone());
     Ok(Loaded { program, protocols, inputs })
 }
@@ -49,7 +54,7 @@ pub(super) fn setup<'a>(arguments: &Run, loaded: &'a Loaded, nodes: u32) -> Setu
         cancel: stop::flag(),
         delays: arguments.delays,
         poll_every: arguments.poll_every,
-        checks_unchecked: arguments.check_unchecked,
+        checks_unchecked: !arguments.no_check_unchecked,
         stall_limit: Some(Duration::from_secs(arguments.stall_limit)).filter(|limit| !limit.is_zero()),
         is_pinned: arguments.pin,
         warm_up: Duration::from_millis(arguments.warm_up),

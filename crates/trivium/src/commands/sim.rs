@@ -185,12 +185,13 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         return Err(Failure::input(what, "give --machine once, or --dir in place of --dir-rw"));
     }
     super::fits::fits(&arguments.run.subject.programs, &protocols)?;
-    let (program, inputs) = super::program::of(&arguments.run, &protocols)?;
+    let block = library::block(arguments.run.block, &machines);
+    let (program, inputs) = super::program::of(&arguments.run, &protocols, block)?;
     let bench = Bench {
         set: settings,
         program: if arguments.reference { program.by_reference() } else { program },
         inputs,
-        block: library::block(arguments.run.block, &machines),
+        block,
         args: arguments.run.args.clone(),
         seed: arguments.common.seed.seed,
         max_cycles: arguments.run.max_cycles,
