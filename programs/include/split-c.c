@@ -186,6 +186,11 @@ int posix_memalign(void **local, size_t alignment, size_t bytes) {
  * whole blocks lies in one more. */
 enum { BEFORE = 8 };
 
+static void meet(void) {
+    __asm__ volatile("" ::: "memory");
+    trivium_barrier();
+}
+
 static void SPLITC_SPREAD *spread(int64_t count, size_t bytes, const char *what) {
     if (count < 0) {
         fail("split-c: %s of %lld elements: a size below zero, or too large", what, (long long)count);
@@ -204,6 +209,16 @@ static void SPLITC_SPREAD *spread(int64_t count, size_t bytes, const char *what)
 /* A negative count is a very large one here, and there is no memory for it. */
 void SPLITC_SPREAD *all_spread_malloc(size_t count, size_t bytes) {
     return spread((int64_t)count, bytes, "all_spread_malloc");
+}
+
+void SPLITC_SPREAD *all_spread_calloc(size_t count, size_t bytes) {
+    void SPLITC_SPREAD *all = spread((int64_t)count, bytes, "all_spread_calloc");
+    int64_t each = (int64_t)count / splitc.processors + ((int64_t)count % splitc.processors != 0);
+    /* By the global address: others may have had the memory before. */
+    char *own = (char *)splitc_address_on(splitc.self, splitc_local_address((uintptr_t)all));
+    memset(own, 0, (size_t)each * bytes);
+    meet();
+    return all;
 }
 
 uintptr_t splitc_spread_storage(int64_t count, size_t bytes) {
@@ -399,11 +414,6 @@ void store_sync(intptr_t bytes) {
     __asm__ volatile("" ::: "memory");
 }
 
-static void meet(void) {
-    __asm__ volatile("" ::: "memory");
-    trivium_barrier();
-}
-
 /* The first processor that comes here tells it. */
 static void warn(const char *file, int line) {
     memory.has_warned = 1;
@@ -440,6 +450,11 @@ void all_store_sync(void) {
 
 void splitc_begin(void) { meet(); }
 void splitc_end(void) { meet(); }
+
+void splitc_exit(int code) {
+    splitc_end();
+    exit(code);
+}
 
 /* ---- All processors together --------------------------------------------------------------------- */
 

@@ -121,6 +121,9 @@ static inline intptr_t splitc_spread_difference(uintptr_t to, uintptr_t from, si
 void SPLITC_SPREAD *all_spread_malloc(size_t count, size_t bytes);
 void spread_free(void SPLITC_SPREAD *memory);
 
+/* The same, zeroed. */
+void SPLITC_SPREAD *all_spread_calloc(size_t count, size_t bytes);
+
 #define for_my_1D(i, n) for ((i) = MYPROC; (i) < (n); (i) += PROCS)
 #define for_my_2D(i, j, l, n, m) \
     for ((l) = MYPROC; (l) < (n) * (m) && ((i) = (l) / (m), (j) = (l) % (m), 1); (l) += PROCS)
@@ -136,6 +139,8 @@ void splitc_store(void SPLITC_GLOBAL *to, const void *from, size_t bytes);
 void sync(void);
 /* Whether they have. */
 int is_sync(void);
+/* The same for bulk_get and bulk_put: one count is kept of all. */
+static inline void bulk_sync(void) { sync(); }
 /* Waits until stores to this processor have brought `bytes` bytes that no earlier call has waited for. */
 void store_sync(intptr_t bytes);
 /* Waits until all stores of all processors have ended. Collective. */
@@ -151,6 +156,23 @@ void bulk_write(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes);
 void bulk_get(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes);
 void bulk_put(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes);
 void bulk_store(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes);
+
+/* ---- Atomic operations --------------------------------------------------------------------------- */
+
+/* Each gives what was there before. `compare_and_swap` writes `value` if that was `expected`; `test_and_set` writes 1. */
+static inline int fetch_and_add(int SPLITC_GLOBAL *at, int value) {
+    return trivium_fetch_add32((volatile int32_t *)splitc_at((uintptr_t)at), value);
+}
+
+static inline int exchange(int SPLITC_GLOBAL *at, int value) {
+    return trivium_swap32((volatile int32_t *)splitc_at((uintptr_t)at), value);
+}
+
+static inline int test_and_set(int SPLITC_GLOBAL *at) { return exchange(at, 1); }
+
+static inline int compare_and_swap(int SPLITC_GLOBAL *at, int expected, int value) {
+    return trivium_compare_swap32((volatile int32_t *)splitc_at((uintptr_t)at), expected, value);
+}
 
 /* ---- All processors together --------------------------------------------------------------------- */
 
@@ -176,5 +198,11 @@ double all_scan_dadd(double x);
 /* Processor 0's number. */
 int all_bcast(int x);
 double all_dbcast(double x);
+
+/* What follows is done by processor 0 alone. */
+#define on_one if (MYPROC == 0)
+
+/* Ends the program, as a return from splitc_main does. Collective. */
+__attribute__((noreturn)) void splitc_exit(int code);
 
 #endif

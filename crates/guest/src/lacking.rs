@@ -48,11 +48,15 @@ fn why(function: &str) -> Option<&'static str> {
         "utime" | "utimes" | "utimensat" | "futimens" => TIMES,
         "call_once" => THREADS,
         name if is_of_threads(name) => THREADS,
+        "atomic" | "atomic_i" | "am_request" | "am_reply" => ACTIVE_MESSAGES,
+        "g_malloc" => "all_spread_malloc() gives memory on all processors, and toglobal(MYPROC, malloc()) on this one",
         "setjmp" | "longjmp" | "sigsetjmp" | "siglongjmp" => JUMPS,
         _ => return None,
     })
 }
 
+const ACTIVE_MESSAGES: &str =
+    "no function is run on another processor: use fetch_and_add, exchange and compare_and_swap, or a trivium_lock_t";
 const JUMPS: &str = "return through the callers";
 
 /// Headers of other ways to run in parallel, what they are of, and what there is instead.

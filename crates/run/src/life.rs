@@ -193,12 +193,7 @@ impl<'a> Life<'a> {
         let mut node = node.borrow_mut();
         if node.left.is_some() {
             let doing = node.told(program.debug_info().as_ref());
-            node.stood = Some(Stood {
-                node: self.me.into(),
-                cycle: None,
-                doing,
-                at: SourceLocation::blamed(stack).map(ToString::to_string),
-            });
+            node.stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: SourceLocation::standing(stack) });
         }
     }
 

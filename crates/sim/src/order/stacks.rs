@@ -92,9 +92,9 @@ impl Known<'_> {
         self.map.as_ref()?.place(&self.stacks[node])
     }
 
-    /// Where a node's program stands: `at FILE:LINE in FUNCTION`.
+    /// Where a node's program stands: `FILE:LINE in FUNCTION`.
     pub(super) fn stands(&self, node: usize) -> Option<String> {
-        Some(self.place(node)?.to_string())
+        SourceLocation::standing(&self.map.as_ref()?.places(&self.stacks[node]))
     }
 
     /// A place in shared memory, and what a node's copy of it holds.

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use trivium_guest::{CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, compile, kept, translated};
 use trivium_protocol::Protocol;
 
+/// Headers of `<split-c/..>` in programs for the first compiler of Split-C. All that Trivium has of them is in one.
+const OLD_SPLIT_C: [&str; 6] = ["split-c", "control", "com", "atomic", "bulk", "spread"];
+
 static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
 
 /// An error of the compiler or of a module, as the command line tells it.
@@ -317,6 +320,9 @@ impl Headers<'_> {
         let text = |f: &include_dir::File| f.contents_utf8().unwrap_or_default().to_string();
         let mut files: Vec<(String, String)> =
             HEADERS.files().map(|f| (f.path().display().to_string(), text(f))).collect();
+        // The names by which the first compiler of Split-C had its library.
+        let old = OLD_SPLIT_C.iter().map(|name| (format!("split-c/{name}.h"), "#include \"../split-c.h\"\n".to_string()));
+        files.extend(old);
         let mut add = |protocol: &Protocol| {
             if !protocol.ops.is_empty() {
                 let text = trivium_lang::c_header(protocol);
