@@ -231,6 +231,181 @@ static inline void trivium_spin_unlock(trivium_spin_lock_t *lock) {
     lock->held = 0;
 }
 
+/* ---- Waiting for each other ------------------------------------------------------------------ */
+
+/* A condition, for shared memory, with a lock of its user's; all zeros at first. Whoever waits, signals or broadcasts holds the lock. Nodes go on in
+ * the order in which they began to wait, and test again what they waited for. */
+typedef struct {
+    volatile int32_t next;  /* the ticket that is drawn next */
+    volatile int32_t woken; /* tickets before this may go on */
+} trivium_condition_t;
+
+static inline void trivium_condition_wait(trivium_condition_t *condition, trivium_lock_t *lock) {
+    uint32_t ticket = (uint32_t)condition->next;
+    int32_t woken = condition->woken;
+    condition->next = (int32_t)(ticket + 1);
+    trivium_unlock(lock);
+    while ((int32_t)((uint32_t)woken - ticket) <= 0) woken = trivium_wait_until_changed(&condition->woken, woken);
+    trivium_lock(lock);
+}
+
+/* One that waits goes on, if there is one. */
+static inline void trivium_condition_signal(trivium_condition_t *condition) {
+    int32_t woken = condition->woken;
+    if (woken != condition->next) condition->woken = (int32_t)((uint32_t)woken + 1);
+}
+
+/* All that wait go on. */
+static inline void trivium_condition_broadcast(trivium_condition_t *condition) {
+    int32_t next = condition->next;
+    if (condition->woken != next) condition->woken = next;
+}
+
+/* A semaphore, for shared memory; all zeros is a count of 0. Nodes pass in the order in which they came. */
+typedef struct {
+    volatile int32_t posted; /* how many may have passed in all */
+    volatile int32_t drawn;  /* how many have come */
+} trivium_semaphore_t;
+
+/* A semaphore with a count, before anybody uses it. */
+static inline void trivium_semaphore_begin(trivium_semaphore_t *semaphore, int32_t count) {
+    semaphore->posted = count;
+    semaphore->drawn = 0;
+}
+
+static inline void trivium_semaphore_post(trivium_semaphore_t *semaphore) {
+    trivium_fetch_add32(&semaphore->posted, 1);
+}
+
+static inline void trivium_semaphore_wait(trivium_semaphore_t *semaphore) {
+    uint32_t ticket = (uint32_t)trivium_fetch_add32(&semaphore->drawn, 1);
+    int32_t posted = semaphore->posted;
+    while ((int32_t)((uint32_t)posted - ticket) <= 0) posted = trivium_wait_until_changed(&semaphore->posted, posted);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* Whether it has passed; it does not wait. */
+static inline int trivium_semaphore_try(trivium_semaphore_t *semaphore) {
+    for (;;) {
+        int32_t drawn = semaphore->drawn;
+        if ((int32_t)((uint32_t)semaphore->posted - (uint32_t)drawn) <= 0) return 0;
+        if (trivium_compare_swap32(&semaphore->drawn, drawn, (int32_t)((uint32_t)drawn + 1)) == drawn) return 1;
+    }
+}
+
+/* A lock for one writer or several readers, for shared memory; all zeros is free. In the order in which they came, so that readers that come after
+ * a writer wait for it. */
+typedef struct {
+    volatile int32_t next;   /* the ticket that is drawn next */
+    volatile int32_t reads;  /* whose turn it is to read */
+    volatile int32_t writes; /* whose turn it is to write: so many have ended */
+} trivium_read_write_lock_t;
+
+static inline int32_t trivium_turn(trivium_read_write_lock_t *lock, const volatile int32_t *turn) {
+    int32_t ticket = trivium_fetch_add32(&lock->next, 1), now = *turn;
+    while (now != ticket) now = trivium_wait_until_changed(turn, now);
+    __asm__ volatile("" ::: "memory");
+    return ticket;
+}
+
+static inline void trivium_read_lock(trivium_read_write_lock_t *lock) {
+    lock->reads = (int32_t)((uint32_t)trivium_turn(lock, &lock->reads) + 1);
+}
+
+static inline void trivium_read_unlock(trivium_read_write_lock_t *lock) {
+    __asm__ volatile("" ::: "memory");
+    trivium_fetch_add32(&lock->writes, 1);
+}
+
+static inline void trivium_write_lock(trivium_read_write_lock_t *lock) { trivium_turn(lock, &lock->writes); }
+
+static inline void trivium_write_unlock(trivium_read_write_lock_t *lock) {
+    __asm__ volatile("" ::: "memory");
+    lock->reads = (int32_t)((uint32_t)lock->reads + 1);
+    trivium_fetch_add32(&lock->writes, 1);
+}
+
+/* ---- All nodes together ---------------------------------------------------------------------- */
+
+/* Collective: all nodes make the same calls, in the same order; each is a barrier. Sums are made in the order of nodes, so that those of doubles
+ * are the same in every run. */
+
+/* What a node gives, on a page that it is the home of. Two words take turns: nobody has to wait until all have read. */
+static inline volatile int64_t *trivium_given(int32_t node, int turn) {
+    enum { TRIVIUM_PAGE = 4096 };
+    static char *pages;
+    if (!pages) {
+        pages = (char *)trivium_alloc_round_robin((uint64_t)trivium_nodes() * TRIVIUM_PAGE);
+        trivium_name(pages, "what nodes give");
+    }
+    return (volatile int64_t *)(pages + (uint64_t)node * TRIVIUM_PAGE) + turn;
+}
+
+static inline int trivium_give(int64_t value) {
+    static int turn;
+    turn ^= 1;
+    *trivium_given(trivium_node(), turn) = value;
+    trivium_barrier();
+    return turn;
+}
+
+/* The bits of a double as a number, and back. */
+static inline int64_t trivium_bits(double value) {
+    int64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double trivium_double(int64_t bits) {
+    double value;
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#define TRIVIUM_REDUCTION(name, type, bits, back, combined) \
+    static inline type name(type value) { \
+        int turn = trivium_give(bits(value)); \
+        type all = back(*trivium_given(0, turn)); \
+        for (int32_t node = 1; node < trivium_nodes(); node++) { \
+            type next = back(*trivium_given(node, turn)); \
+            all = (combined); \
+        } \
+        return all; \
+    }
+
+/* The sum, the least and the largest of what nodes give, to all. The sum of whole numbers wraps around. */
+TRIVIUM_REDUCTION(trivium_reduce_sum, double, trivium_bits, trivium_double, all + next)
+TRIVIUM_REDUCTION(trivium_reduce_min, double, trivium_bits, trivium_double, next < all ? next : all)
+TRIVIUM_REDUCTION(trivium_reduce_max, double, trivium_bits, trivium_double, next > all ? next : all)
+TRIVIUM_REDUCTION(trivium_reduce_sum64, int64_t, , , (int64_t)((uint64_t)all + (uint64_t)next))
+TRIVIUM_REDUCTION(trivium_reduce_min64, int64_t, , , next < all ? next : all)
+TRIVIUM_REDUCTION(trivium_reduce_max64, int64_t, , , next > all ? next : all)
+#undef TRIVIUM_REDUCTION
+
+/* What one node gives, to all. What the others give is not looked at. */
+static inline int64_t trivium_broadcast64(int64_t value, int32_t from) {
+    return *trivium_given(from, trivium_give(value));
+}
+
+static inline double trivium_broadcast(double value, int32_t from) {
+    return trivium_double(trivium_broadcast64(trivium_bits(value), from));
+}
+
+/* The sum of what the nodes before this one give: 0 on node 0. */
+static inline int64_t trivium_scan_sum64(int64_t value) {
+    int turn = trivium_give(value);
+    uint64_t sum = 0;
+    for (int32_t node = 0; node < trivium_node(); node++) sum += (uint64_t)*trivium_given(node, turn);
+    return (int64_t)sum;
+}
+
+static inline double trivium_scan_sum(double value) {
+    int turn = trivium_give(trivium_bits(value));
+    double sum = 0;
+    for (int32_t node = 0; node < trivium_node(); node++) sum += trivium_double(*trivium_given(node, turn));
+    return sum;
+}
+
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
 /* The region of interest: what is counted begins and ends here, on this node. Without these calls

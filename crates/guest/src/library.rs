@@ -115,7 +115,7 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<
 }
 
 /// What there is in place of threads, and of what they wait for each other by.
-pub(crate) const IN_PLACE_OF_THREADS: &str = "every node runs `main`: share the work by trivium_node() and trivium_nodes(), let nodes wait for each other by trivium_barrier(), and take a trivium_lock_t in memory of trivium_alloc for a mutex";
+pub(crate) const IN_PLACE_OF_THREADS: &str = "every node runs `main`: share the work by trivium_node() and trivium_nodes(), let nodes wait for each other by trivium_barrier(), and take a trivium_lock_t in memory of trivium_alloc for a mutex, a trivium_condition_t or trivium_semaphore_t for what their names say";
 
 fn refusal(want: Want, calls: &str) -> Error {
     match want {

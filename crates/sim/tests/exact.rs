@@ -112,6 +112,9 @@ fn locks_barriers_and_messages() {
     same_and_right(Run::of("symmetric", &["-n", "100"]).under(&["swcc"]).nodes(3));
     same_and_right(Run::of("atomics", &["-n", "3"]).under(&["swcc"]).nodes(3));
     same_and_right(Run::of("atomics", &["-n", "3"]).under(&["uncached"]).nodes(3));
+    for protocol in ["stache", "msi", "uncached"] {
+        same_and_right(Run::of("together", &["-n", "6"]).under(&[protocol]).nodes(4));
+    }
     same_and_right(Run::of("fetchadd", &["-n", "3"]).under(&["uncached"]).nodes(3));
 }
 

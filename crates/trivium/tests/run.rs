@@ -34,6 +34,11 @@ fn programs_are_right_on_threads() {
     for protocol in SEQUENTIAL {
         right("bodies.c", &[protocol], 4, &[]);
     }
+    for protocol in ["stache", "msi", "uncached", "german"] {
+        for nodes in [1, 2, 5] {
+            right("together.c", &[protocol], nodes, &[]);
+        }
+    }
     for (program, protocols) in CUSTOM {
         right(program, protocols, 4, &[]);
     }
