@@ -10,6 +10,7 @@ use crate::trace::pieces::{NotesReader, NotesWriter};
 use crate::transport::Transport;
 use crate::wire::{ENDED, NOTES};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid, Stood};
@@ -34,6 +35,8 @@ pub(crate) struct NodeEnd {
     pub left: Option<Left>,
     /// Counts of its region of interest; messages and bytes of the whole program.
     pub counts: Counts,
+    /// Messages of its region of interest, by protocol and kind.
+    pub in_region: BTreeMap<(usize, u16), u64>,
     /// Nanoseconds of the region of interest.
     pub span: (u64, u64),
     pub latency: Latency,
@@ -54,6 +57,7 @@ struct Written {
     left: Option<Left>,
     counts: Counts,
     by_kind: Vec<(usize, u16, u64)>,
+    in_region: Vec<(usize, u16, u64)>,
     span: (u64, u64),
     latency: Latency,
     printed: Vec<(u64, u32, usize)>,
@@ -72,11 +76,15 @@ impl NodeEnd {
     }
 
     fn write(&self) -> Vec<u8> {
+        let listed = |kinds: &BTreeMap<(usize, u16), u64>| {
+            kinds.iter().map(|(&(protocol, kind), &count)| (protocol, kind, count)).collect()
+        };
         let head = Written {
             exit_code: self.exit_code,
             left: self.left.clone(),
             counts: self.counts.clone(),
-            by_kind: self.counts.by_kind.iter().map(|(&(protocol, kind), &count)| (protocol, kind, count)).collect(),
+            by_kind: listed(&self.counts.by_kind),
+            in_region: listed(&self.in_region),
             span: self.span,
             latency: self.latency.clone(),
             printed: self.said.printed.iter().map(|(at, fd, bytes)| (*at, *fd, bytes.len())).collect(),
@@ -111,11 +119,15 @@ impl NodeEnd {
             said.printed.push((at, fd, first.to_vec()));
             rest = others;
         }
-        let by_kind = head.by_kind.into_iter().map(|(protocol, kind, count)| ((protocol, kind), count)).collect();
+        let kinds = |list: Vec<(usize, u16, u64)>| {
+            list.into_iter().map(|(protocol, kind, count)| ((protocol, kind), count)).collect()
+        };
+        let by_kind = kinds(head.by_kind);
         Some(NodeEnd {
             exit_code: head.exit_code,
             left: head.left,
             counts: Counts { by_kind, ..head.counts },
+            in_region: kinds(head.in_region),
             span: head.span,
             latency: head.latency,
             said,
@@ -387,6 +399,7 @@ mod tests {
     fn some() -> NodeEnd {
         let mut end = NodeEnd { exit_code: Some(7), span: (3, 9), ..NodeEnd::default() };
         end.counts.by_kind.insert((1, 2), 30);
+        end.in_region.insert((1, 2), 20);
         end.counts.read_faults = 4;
         end.latency.add(500);
         end.said.printed = vec![(5, 1, b"one\n".to_vec()), (6, 2, vec![0xff])];
@@ -398,6 +411,7 @@ mod tests {
         let packet = some().write();
         let read = NodeEnd::read(&packet[1..]).unwrap();
         assert_eq!((read.exit_code, read.span, read.counts), (Some(7), (3, 9), some().counts));
+        assert_eq!(read.in_region, some().in_region);
         assert_eq!(read.said.printed, some().said.printed);
         assert_eq!(read.latency.quantiles(), some().latency.quantiles());
         (0..packet.len() - 1).for_each(|length| assert!(NodeEnd::read(&packet[1..1 + length]).is_none(), "{length}"));

@@ -240,7 +240,8 @@ fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
     // Nodes enter and leave their regions of interest one after the other, so that a message between two nodes may be of a region
     // for one of them only: which, depends on timing.
     let all = node.counted(instructions);
-    let of_region = node.region.ended.take().unwrap_or_else(|| all.clone());
+    let mut of_region = node.region.ended.take().unwrap_or_else(|| all.clone());
+    let in_region = std::mem::take(&mut of_region.by_kind);
     let Counts { messages_sent, bytes_sent, by_kind, .. } = all;
     let counts = Counts { messages_sent, bytes_sent, by_kind, ..of_region };
     let memory = MemoryUsed { private: node.private_memory, shared: node.core.space.borrow().bytes() };
@@ -248,6 +249,7 @@ fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
         exit_code,
         left: node.left.take(),
         counts,
+        in_region,
         span,
         latency: std::mem::take(&mut node.latency),
         said: std::mem::take(&mut node.said),

@@ -52,6 +52,10 @@ pub struct RunResult {
     pub miss_latency: Option<Quantiles>,
     /// Messages of all nodes, of the whole program, as `protocol.NAME`.
     pub messages: BTreeMap<String, u64>,
+    /// Those of the region of interest: a message between two nodes is its sender's.
+    pub messages_region: BTreeMap<String, u64>,
+    /// Those of the whole program.
+    pub messages_program: BTreeMap<String, u64>,
     /// Bytes of all messages, of the whole program.
     pub bytes: u64,
     /// The greatest memory of the program.

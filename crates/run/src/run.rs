@@ -260,6 +260,8 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         misses: Misses::default(),
         miss_latency: None,
         messages: std::collections::BTreeMap::new(),
+        messages_region: std::collections::BTreeMap::new(),
+        messages_program: std::collections::BTreeMap::new(),
         bytes: 0,
         memory: MemoryUsed::default(),
         output: String::new(),
@@ -268,6 +270,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         exit_codes: std::collections::BTreeMap::new(),
         per_node: Vec::new(),
     };
+    let mut in_region = Counts::default();
     let mut given_up: Vec<String> = Vec::new();
     let mut stood: Vec<Stood> = Vec::new();
     for (number, end) in ends.into_iter().enumerate() {
@@ -294,6 +297,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         asked = asked.and(end.asked);
         result.per_node.push(of_node(&end.counts));
         sum = sum.plus(&end.counts);
+        in_region = in_region.plus(&Counts { by_kind: end.in_region, ..Counts::default() });
     }
     let said = saying.said();
     if let Some(error) = failed.or(told) {
@@ -320,6 +324,8 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
     };
     result.messages = sum.by_kind.iter().map(named).collect();
+    result.messages_program = result.messages.clone();
+    result.messages_region = in_region.by_kind.iter().map(named).collect();
     (result.output, result.errors, result.warnings) = (said.output, said.errors, said.warnings);
     Ok(result)
 }

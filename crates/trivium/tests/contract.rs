@@ -88,8 +88,17 @@ fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<S
         Value::Object(object) => {
             for (key, value) in object {
                 let key = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-                if !["messages", "hashes", "exit_codes", "blame", "parameters", "set"]
-                    .contains(&key.rsplit('.').next().unwrap_or_default())
+                if ![
+                    "messages",
+                    "messages_region",
+                    "messages_program",
+                    "hashes",
+                    "exit_codes",
+                    "blame",
+                    "parameters",
+                    "set",
+                ]
+                .contains(&key.rsplit('.').next().unwrap_or_default())
                 {
                     all_keys(value, &key, found);
                 }

@@ -122,6 +122,15 @@ fn faults_and_messages_are_those_of_the_simulator() {
             let simulated = trivium(&[&["sim", "--machine", "typhoon"], &common[..], &tail].concat()).json(0);
             assert_eq!(ran["misses"], simulated["misses"], "{path} {protocols:?}");
             assert_eq!(ran["output"], simulated["output"]);
+            assert_eq!(ran["messages_program"], simulated["messages_program"], "{path} {protocols:?}");
+            assert_eq!(ran["messages"], ran["messages_program"]);
+            assert_eq!(simulated["messages"], simulated["messages_region"]);
+            // Which messages at the ends of a region are in it depends on timing.
+            for (kind, count) in ran["messages_region"].as_object().unwrap() {
+                let other = simulated["messages_region"][kind].as_u64().unwrap_or_default();
+                let apart = count.as_u64().unwrap().abs_diff(other);
+                assert!(apart <= 16 + other / 20, "{path} {protocols:?} {kind}: {count}, {other} in sim");
+            }
             if path == whole.to_str().unwrap() {
                 assert_eq!(ran["messages"], simulated["messages"], "{program} {protocols:?}");
                 assert_eq!(ran["bytes"], simulated["bytes"]);

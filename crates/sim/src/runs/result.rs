@@ -64,6 +64,10 @@ pub struct SimResult {
     pub misses: Misses,
     /// Messages of all nodes, as `protocol.NAME`.
     pub messages: BTreeMap<String, u64>,
+    /// Those of the region of interest.
+    pub messages_region: BTreeMap<String, u64>,
+    /// Those of the whole program.
+    pub messages_program: BTreeMap<String, u64>,
     /// Bytes of all messages.
     pub bytes: u64,
     /// The greatest memory of the program.
@@ -237,6 +241,8 @@ impl SimResult {
             instructions: sum.instructions,
             misses: Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades },
             messages: sum.by_kind.iter().map(named).collect(),
+            messages_region: sum.by_kind.iter().map(named).collect(),
+            messages_program: whole_program.messages.clone(),
             bytes: sum.bytes_sent,
             memory,
             output,
@@ -279,6 +285,15 @@ pub const RUN_STATISTICS: &[Statistic<SimResult>] = &[
     ),
     Statistic::new("messages", "messages", "Messages of all nodes by kind, as `protocol.NAME`.", |run| {
         run.messages.values().sum()
+    }),
+    Statistic::new(
+        "messages_region",
+        "messages",
+        "The same of the region of interest, in `sim` and in `run`.",
+        |run| run.messages_region.values().sum(),
+    ),
+    Statistic::new("messages_program", "messages", "The same of the whole program, in `sim` and in `run`.", |run| {
+        run.messages_program.values().sum()
     }),
     Statistic::new("bytes", "bytes", "Bytes of all messages: two header words, arguments, data.", |run| run.bytes),
 ];

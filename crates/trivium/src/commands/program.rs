@@ -321,7 +321,8 @@ impl Headers<'_> {
         let mut files: Vec<(String, String)> =
             HEADERS.files().map(|f| (f.path().display().to_string(), text(f))).collect();
         // The names by which the first compiler of Split-C had its library.
-        let old = OLD_SPLIT_C.iter().map(|name| (format!("split-c/{name}.h"), "#include \"../split-c.h\"\n".to_string()));
+        let old =
+            OLD_SPLIT_C.iter().map(|name| (format!("split-c/{name}.h"), "#include \"../split-c.h\"\n".to_string()));
         files.extend(old);
         let mut add = |protocol: &Protocol| {
             if !protocol.ops.is_empty() {
