@@ -4,8 +4,14 @@ CARGO ?= cargo
 PYTHON ?= python3
 TRIVIUM = target/release/trivium
 OUT = demo-out
+# With MPI where it is there, in all that is built: one set of features, so that nothing is built twice.
+MPI = $$(tools/mpi look >/dev/null && echo "--features trivium/mpi")
+# Each program of tests runs by tools/timed, which notes how long its tests take.
+TIMES = $(CURDIR)/target/test-times
+RUNNER = CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
+TIMED = $(RUNNER)=$(CURDIR)/tools/timed TEST_TIMES=$(TIMES)
 
-.PHONY: help setup build mpi mpi-ready demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress clean
+.PHONY: help setup build mpi mpi-ready mpi-wanted demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress clean
 
 help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
@@ -25,11 +31,11 @@ setup: .venv/.ready
 	@touch $@
 
 build: setup
-	$(CARGO) build --release --locked -p trivium
+	$(CARGO) build --release --locked -p trivium $(MPI)
 
 # With MPI: the same program, which may also be started by mpirun.  Installs what is missing where it may.
 mpi: setup mpi-ready
-	$(CARGO) build --release --locked -p trivium --features mpi
+	$(CARGO) build --release --locked -p trivium --features trivium/mpi
 
 mpi-ready:
 	@tools/mpi
@@ -52,37 +58,39 @@ demo-short:
 		--machines simple-coma,typhoon,typhoon-1,typhoon-0 --nodes 32 \
 		--svg $(OUT)/em3d-short.svg -- -t 19200 -i 3
 
-test: lint test-fast test-loom test-mpi
+test: lint test-fast test-loom
 	@$(MAKE) --no-print-directory demo-short
 
-lint: setup
+lint: setup mpi-wanted
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --locked --workspace --all-targets $(MPI) -- -D warnings
 
-test-fast: setup
-	$(CARGO) test --release --locked --workspace
+# Those with 2 to 4 ranks of MPI among them.
+test-fast: setup mpi-wanted
+	@mkdir -p target && : >$(TIMES)
+	$(TIMED) $(CARGO) test --release --locked --workspace $(MPI)
+	@echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
+
+# Where there is no MPI its tests are skipped, unless CI says that they must not be.
+mpi-wanted:
+	@if tools/mpi; then :; \
+	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
+	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
 
 # The queue between two threads in every order of what they do and see; by itself, since what it needs would have other crates compiled again.
 test-loom:
 	$(CARGO) test --release --locked --manifest-path crates/run/loom/Cargo.toml --target-dir target/loom
 
-# Tests with 2 to 4 ranks.  Where there is no MPI they are skipped, unless CI says that they must not be.
-test-mpi: setup
-	@if tools/mpi; then \
-		$(CARGO) test --release --locked -p trivium --features mpi --test group --test mpi --test run_mpi && \
-		$(CARGO) test --release --locked -p trivium --features mpi --test documents cluster && \
-		$(CARGO) build --release --locked -p trivium; \
-	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
-	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
+test-mpi: setup mpi-wanted
+	$(CARGO) test --release --locked --workspace $(MPI) --test group --test mpi --test run_mpi
 
-# All tests, those that take minutes included.
-test-slow: setup
-	TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace -- --include-ignored
-	@if tools/mpi; then \
-		$(CARGO) test --release --locked -p trivium --features mpi --test run_mpi -- --ignored && \
-		$(CARGO) build --release --locked -p trivium; \
-	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
-	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
+# All tests, those that take minutes included; and what a `trivium` without MPI says where there is a launcher.
+test-slow: setup mpi-wanted
+	@mkdir -p target && : >$(TIMES)
+	TRIVIUM_SLOW=1 $(TIMED) $(CARGO) test --release --locked --workspace $(MPI) -- --include-ignored
+	@echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
+	$(CARGO) test --release --locked -p trivium --test launched
+	$(CARGO) build --release --locked -p trivium $(MPI)
 
 bench: build
 	$(CARGO) bench --profile release --locked -p trivium-check --bench search --bench peers
@@ -92,8 +100,7 @@ bench: build
 
 # `trivium run` beside programs without it (programs/peers), in turns; over MPI where there is one.
 bench-run: setup
-	$(CARGO) bench --profile release --locked -p trivium --bench live $$(tools/mpi > /dev/null && echo "--features mpi")
-	$(CARGO) build --release --locked -p trivium
+	$(CARGO) bench --profile release --locked -p trivium --bench live $(MPI)
 
 # Every case is a function of SEED and its number: `make fuzz SEED=3 CASE=1234` runs one again, ONLY=protocol one kind.
 MINUTES ?= 10

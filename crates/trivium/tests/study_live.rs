@@ -3,7 +3,7 @@
 
 mod harness;
 
-use harness::trivium;
+use harness::{trivium, trivium_with_ranks};
 use std::path::Path;
 
 const STUDY: &str = r#"
@@ -65,7 +65,7 @@ fn programs_are_measured_beside_simulations() {
     let arguments = ["study", &study, "--work", &work.display().to_string(), "--format", "json"];
     let dead = trivium(&arguments).json(0);
     assert!(dead.get("live").is_none(), "{dead}");
-    let result = trivium(&[&arguments[..], &["--live"]].concat()).json(0);
+    let result = trivium_with_ranks(&[&arguments[..], &["--live"]].concat()).json(0);
     let live = &result["live"];
     assert!(!live["host"].as_str().unwrap().is_empty() && live["processors"].as_u64().unwrap() > 0, "{live}");
     let over: &[&str] = if live["without_ranks"].is_null() { &["threads", "ranks"] } else { &["threads"] };
@@ -100,7 +100,7 @@ fn programs_are_measured_beside_simulations() {
     assert_eq!(live["pictures"][0], "naive.svg");
     let svg = std::fs::read_to_string(work.join("naive.svg")).unwrap();
     assert!(svg.matches("<svg ").count() == 3 && svg.contains(live["host"].as_str().unwrap()), "{svg}");
-    let text = trivium(&["study", &study, "--work", &work.display().to_string(), "--live"]);
+    let text = trivium_with_ranks(&["study", &study, "--work", &work.display().to_string(), "--live"]);
     assert!(text.code == Some(0) && text.out.contains("by kind") && text.out.contains("measured on "), "{text:?}");
 }
 

@@ -31,7 +31,18 @@ pub fn command(args: &[&str]) -> Command {
 
 /// Runs it to its end.
 pub fn trivium(args: &[&str]) -> Run {
-    let output = command(args).output().unwrap();
+    ended(command(args))
+}
+
+/// The same, where it may start ranks.
+pub fn trivium_with_ranks(args: &[&str]) -> Run {
+    let mut command = command(args);
+    command.envs(ranks::ANYWHERE);
+    ended(command)
+}
+
+fn ended(mut command: Command) -> Run {
+    let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
