@@ -32,6 +32,10 @@ pub(crate) fn vacuous(model: &Model, reached: &Reached) -> Vec<String> {
         let why = looker.untested_invariant(invariant)?;
         Some(format!("invariant {} is not put to the test: {why}", invariant.name))
     }));
+    all.extend(protocol.leads_to.iter().filter_map(|leads| {
+        let why = looker.untested_invariant(&leads.from)?;
+        Some(format!("leads_to {} is not put to the test: {why}", leads.name))
+    }));
     all.extend(looker.assertions());
     all.extend(looker.awaits());
     all.extend(looker.unanswered());
