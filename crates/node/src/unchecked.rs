@@ -49,7 +49,7 @@ impl<C> NodeCore<C> {
         let private = self.parts.private_of(self.offset_of(block), self.protocols.block);
         let about = private.map(|private| Box::new(About::Own(address, private)));
         Err(NodeError { about, ..NodeError::subject(what) }.help(
-            "go through the shared address, or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)",
+            "go through the shared address (in Split-C, `*toglobal(MYPROC, &x)`), or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)",
         ))
     }
 }

@@ -14,5 +14,5 @@ int splitc_main(void) {
 //! note: node 0, cycle _ in splitc_main
 //! note: called from <split-c>:4 in main
 //! note: 0x140040 is `total`
-//! help: go through the shared address, or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)
+//! help: go through the shared address (in Split-C, `*toglobal(MYPROC, &x)`), or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)
 //= 1
