@@ -9,7 +9,8 @@ MPI = $$(tools/mpi look >/dev/null && echo "--features trivium/mpi")
 # Each program of tests runs by tools/timed, which notes how long its tests take.
 TIMES = $(CURDIR)/target/test-times
 RUNNER = CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
-TIMED = $(RUNNER)=$(CURDIR)/tools/timed TEST_TIMES=$(TIMES)
+TIMED = mkdir -p target && : >$(TIMES) && $(RUNNER)=$(CURDIR)/tools/timed TEST_TIMES=$(TIMES)
+SLOWEST = echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
 
 .PHONY: help setup build mpi mpi-ready mpi-wanted demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress clean
 
@@ -69,9 +70,8 @@ lint: setup mpi-wanted
 
 # Those with 2 to 4 ranks of MPI among them.
 test-fast: setup mpi-wanted
-	@mkdir -p target && : >$(TIMES)
 	$(TIMED) $(CARGO) test --release --locked --workspace $(MPI)
-	@echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
+	@$(SLOWEST)
 
 # Where there is no MPI its tests are skipped, unless CI says that they must not be.
 mpi-wanted:
@@ -84,13 +84,12 @@ test-loom:
 	$(CARGO) test --release --locked --manifest-path crates/run/loom/Cargo.toml --target-dir target/loom
 
 test-mpi: setup mpi-wanted
-	$(CARGO) test --release --locked --workspace $(MPI) --test group --test mpi --test run_mpi
+	@if tools/mpi look >/dev/null; then $(CARGO) test --release --locked --workspace $(MPI) --test group --test mpi --test run_mpi; fi
 
 # All tests, those that take minutes included; and what a `trivium` without MPI says where there is a launcher.
 test-slow: setup mpi-wanted
-	@mkdir -p target && : >$(TIMES)
-	TRIVIUM_SLOW=1 $(TIMED) $(CARGO) test --release --locked --workspace $(MPI) -- --include-ignored
-	@echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
+	$(TIMED) TRIVIUM_SLOW=1 $(CARGO) test --release --locked --workspace $(MPI) -- --include-ignored
+	@$(SLOWEST)
 	$(CARGO) test --release --locked -p trivium --test launched
 	$(CARGO) build --release --locked -p trivium $(MPI)
 
@@ -102,7 +101,7 @@ bench: build
 
 # `trivium run` beside programs without it (programs/peers), in turns; over MPI where there is one.
 bench-run: setup
-	$(CARGO) bench --profile release --locked -p trivium --bench live $(MPI)
+	$(CARGO) bench --profile release --locked -p trivium --bench live $$(tools/mpi >/dev/null && echo "--features trivium/mpi")
 
 # Every case is a function of SEED and its number: `make fuzz SEED=3 CASE=1234` runs one again, ONLY=protocol one kind.
 MINUTES ?= 10

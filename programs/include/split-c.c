@@ -182,20 +182,23 @@ int posix_memalign(void **local, size_t alignment, size_t bytes) {
     return 0;
 }
 
-/* As malloc of the study's machines, it takes 8 bytes before what it gives: an array does not begin a block, and an array as large as
- * whole blocks lies in one more. */
-enum { BEFORE = 8 };
-
 static void meet(void) {
     __asm__ volatile("" ::: "memory");
     trivium_barrier();
 }
 
+/* How many of `count` elements lie on a processor at most. */
+static int64_t dealt(int64_t count) { return count / splitc.processors + (count % splitc.processors != 0); }
+
+/* As malloc of the study's machines, it takes 8 bytes before what it gives: an array does not begin a block, and an array as large as
+ * whole blocks lies in one more. */
+enum { BEFORE = 8 };
+
 static void SPLITC_SPREAD *spread(int64_t count, size_t bytes, const char *what) {
     if (count < 0) {
         fail("split-c: %s of %lld elements: a size below zero, or too large", what, (long long)count);
     }
-    int64_t each = count / splitc.processors + (count % splitc.processors != 0), all;
+    int64_t each = dealt(count), all;
     each += bytes > PAGE; /* room for a pointer behind the last */
     if (__builtin_mul_overflow(each, (int64_t)bytes, &all) || all > (int64_t)splitc.part) all = (int64_t)splitc.part;
     char *local = take(&memory.spread, (uint64_t)all + BEFORE, 1);
@@ -213,10 +216,9 @@ void SPLITC_SPREAD *all_spread_malloc(size_t count, size_t bytes) {
 
 void SPLITC_SPREAD *all_spread_calloc(size_t count, size_t bytes) {
     void SPLITC_SPREAD *all = spread((int64_t)count, bytes, "all_spread_calloc");
-    int64_t each = (int64_t)count / splitc.processors + ((int64_t)count % splitc.processors != 0);
     /* By the global address: others may have had the memory before. */
     char *own = (char *)splitc_address_on(splitc.self, splitc_local_address((uintptr_t)all));
-    memset(own, 0, (size_t)each * bytes);
+    memset(own, 0, (size_t)dealt((int64_t)count) * bytes);
     meet();
     return all;
 }

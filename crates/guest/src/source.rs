@@ -75,12 +75,12 @@ impl SourceLocation {
 
     /// That place as a sentence tells where a program stands: with the function of the library that is called there, if it has not returned.
     pub fn standing(stack: &[SourceLocation]) -> Option<String> {
-        let own = stack.iter().position(|place| !place.is_library());
-        let called = own.and_then(|own| stack[..own].last()).map_or(String::new(), |called| {
+        let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
+        let called = stack[..own].last().map_or(String::new(), |called| {
             // What the translation of a program calls has another name in the program.
             format!(", in a call of {}", called.function.trim_start_matches("splitc_"))
         });
-        Some(format!("{}{called}", SourceLocation::blamed(stack)?))
+        Some(format!("{}{called}", stack.get(own)?))
     }
 }
 

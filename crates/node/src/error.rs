@@ -85,9 +85,11 @@ impl NodeError {
         self
     }
 
-    /// The same error, with the names of the variables that it is about, as the program's debug information tells them.
-    pub fn naming(self, map: Option<&DebugInfo>) -> NodeError {
-        let (Some(About::Own(address, block)), Some(map)) = (self.about.as_deref(), map) else { return self };
+    /// The same error, with the names of the variables that it is about, as the program's debug information tells them: asked for only if
+    /// it is about some.
+    pub fn naming<'a>(self, map: impl FnOnce() -> Option<DebugInfo<'a>>) -> NodeError {
+        let Some(About::Own(address, block)) = self.about.as_deref() else { return self };
+        let Some(map) = map() else { return self };
         let (own, beside): (Vec<_>, Vec<_>) =
             map.variables(block).into_iter().partition(|variable| variable.place.contains(address));
         let Some(own) = own.first() else { return self };

@@ -183,7 +183,7 @@ impl<'a> Life<'a> {
     fn name_variables(&self, node: &RefCell<NodeState>, program: &Running) {
         let mut node = node.borrow_mut();
         if let Some(Left::Failed(error)) = node.left.take_if(|left| matches!(left, Left::Failed(_))) {
-            node.left = Some(Left::Failed(error.naming(program.debug_info().as_ref())));
+            node.left = Some(Left::Failed(error.naming(|| program.debug_info())));
         }
     }
 

@@ -270,7 +270,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         exit_codes: std::collections::BTreeMap::new(),
         per_node: Vec::new(),
     };
-    let mut in_region = Counts::default();
+    let mut in_region = std::collections::BTreeMap::new();
     let mut given_up: Vec<String> = Vec::new();
     let mut stood: Vec<Stood> = Vec::new();
     for (number, end) in ends.into_iter().enumerate() {
@@ -297,7 +297,9 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         asked = asked.and(end.asked);
         result.per_node.push(of_node(&end.counts));
         sum = sum.plus(&end.counts);
-        in_region = in_region.plus(&Counts { by_kind: end.in_region, ..Counts::default() });
+        for (kind, count) in end.in_region {
+            *in_region.entry(kind).or_default() += count;
+        }
     }
     let said = saying.said();
     if let Some(error) = failed.or(told) {
@@ -325,7 +327,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     };
     result.messages = sum.by_kind.iter().map(named).collect();
     result.messages_program = result.messages.clone();
-    result.messages_region = in_region.by_kind.iter().map(named).collect();
+    result.messages_region = in_region.iter().map(named).collect();
     (result.output, result.errors, result.warnings) = (said.output, said.errors, said.warnings);
     Ok(result)
 }

@@ -341,18 +341,12 @@ impl Work<'_> {
         let each_alone: &[&str] = if apart.is_some() { &[apart::FLAG] } else { &[] };
         for (number, file) in files.iter().enumerate() {
             let extended = self.extended(file);
-            let object = self.scratch.path().join(format!("{number}.o"));
             if extended.is_none() && file.extension().is_none_or(|extension| extension != "c") {
+                parts.push(file.clone());
                 read.push(file.clone());
-                match apart.filter(|_| file.extension().is_some_and(|extension| extension == "o")) {
-                    Some(bytes) => {
-                        self.keep_apart(file, &object, bytes)?;
-                        parts.push(object);
-                    }
-                    None => parts.push(file.clone()),
-                }
                 continue;
             }
+            let object = self.scratch.path().join(format!("{number}.o"));
             let rule = object.with_extension("d");
             match extended {
                 Some((translator, ending)) => {
@@ -377,15 +371,11 @@ impl Work<'_> {
                     warnings += &self.run(command, file)?;
                 }
             }
-            if let Some(bytes) = apart {
-                self.keep_apart(&object, &object, bytes)?;
-            }
             read.extend(reads::of_rule(&self.result(&rule).map(|rule| String::from_utf8_lossy(&rule).into_owned())?));
             parts.push(object);
         }
         if let Some(bytes) = apart {
-            let between = self.between(bytes)?;
-            parts = parts.into_iter().flat_map(|part| [part, between.clone()]).collect();
+            parts = self.apart(&parts, bytes)?;
         }
         let module = self.scratch.path().join("program.wasm");
         let link = || {
@@ -405,6 +395,21 @@ impl Work<'_> {
             Err(said) => return Err(self.refused(&said, &files[0])),
         }
         Ok((self.result(&module)?, read, warnings))
+    }
+
+    /// The parts of a program with their variables [apart](apart), but for those of archives.
+    fn apart(&self, parts: &[PathBuf], bytes: u32) -> Result<Vec<PathBuf>, Error> {
+        let between = self.between(bytes)?;
+        let mut all = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let is_object = part.extension().is_some_and(|extension| extension == "o");
+            let object = self.scratch.path().join(format!("{number}-apart.o"));
+            if is_object {
+                self.keep_apart(part, &object, bytes)?;
+            }
+            all.extend([if is_object { object } else { part.clone() }, between.clone()]);
+        }
+        Ok(all)
     }
 
     /// The object of [`apart::BETWEEN`].

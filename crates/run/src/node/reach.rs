@@ -76,7 +76,7 @@ impl NodeState {
         Ok(AccessStep::Go)
     }
 
-    /// What has become shared of private memory is looked at from now on.
+    /// What has become shared of private memory is looked at from now on, unless nobody wants that.
     pub(super) fn forget_private(&mut self, address: u32, bytes: u32) {
         if let Some(tags) = self.published.as_ref().filter(|_| self.checks_unchecked) {
             tags.forbid(address, bytes);

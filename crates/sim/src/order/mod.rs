@@ -32,7 +32,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
 use trivium_guest::NodeOutcome;
-use trivium_node::{About, NodeError, Purpose, Saying, Space, disagree};
+use trivium_node::{NodeError, Purpose, Saying, Space, disagree};
 use trivium_protocol::Access;
 
 /// What runs on a node's processor.
@@ -548,10 +548,8 @@ impl World {
                 }
                 let cycle = state.compute.clock();
                 let mut error = state.failure.take().unwrap_or_else(|| NodeError::subject(message));
-                if let (Some(About::Own(..)), Runner::Program(program)) =
-                    (error.about.as_deref(), &self.runners[number])
-                {
-                    error = error.naming(program.debug_info().as_ref());
+                if let Runner::Program(program) = &self.runners[number] {
+                    error = error.naming(|| program.debug_info());
                 }
                 Err(error.standing(&format!("node {}, cycle {cycle}", self.first + number), &stack))
             }
