@@ -5,9 +5,10 @@ use std::fmt;
 use crate::weights::Executed;
 
 /// Whether a load or a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// A load.
+    #[default]
     Read,
     /// A store.
     Write,

@@ -1,5 +1,5 @@
 //! What every real node needs, whatever its time, machine and transport: records, the shared address space, payloads,
-//! bindings, the state of its thread, the use of calls and what is checked before one, cached lines, and the scheduling of held, replayed and
+//! bindings, the threads of its program, the use of calls and what is checked before one, cached lines, and the scheduling of held, replayed and
 //! timer events. The simulator drives nodes with a model of time; a runtime would with a clock of its own.
 //!
 //! It must never know time (no cycle, no price; a moment that an error names is handed in), machines (no cache, no bus,
@@ -32,51 +32,27 @@
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod asked;
-mod binding;
-mod calls;
-mod conditions;
+mod call;
 mod core;
-mod counts;
-mod effects;
 mod error;
-mod handler_memory;
-mod lines;
-mod memory;
-mod next;
-mod parts;
-mod payload;
-mod program;
-mod protocols;
+mod handler;
 mod records;
-mod said;
-mod schedule;
 mod space;
-mod split_phase;
-mod stood;
 mod thread;
-mod unchecked;
-mod usage;
 
 pub use crate::core::{NodeCore, allows};
-pub use asked::{Asked, AskedStep, Request, pending};
-pub use binding::{Binding, Purpose, disagree};
-pub use calls::{Refusal, SplitPhaseStep};
-pub use counts::{MemoryUsed, Misses};
-pub use effects::{Effects, Touched};
-pub use error::{About, Blame, NodeError};
-pub use handler_memory::HandlerMemory;
-pub use lines::Lines;
-pub use memory::NodeMemory;
-pub use next::Lanes;
-pub use parts::Parts;
-pub use payload::{Data, Payloads};
-pub use protocols::{Protocols, Roomy};
-pub use records::{Records, Slot};
-pub use said::{NodeSaid, Said, Saying};
-pub use schedule::{Held, Instance, Schedule};
-pub use space::{Allocation, Claimed, Space, shared_u32};
-pub use split_phase::SplitPhaseCalls;
-pub use stood::{AT_BARRIER, LEFT_MAIN, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy};
-pub use thread::{Awaited, EventNumber, Thread, ThreadState};
-pub use usage::Usage;
+pub use call::{
+    AT_BARRIER, AccessFor, AccessHost, CallHost, LEFT_MAIN, ProgramAccess, Sleep, Stood, Stopped, byte_of, call,
+    cannot_come, data_text, has_left, reach_shared, standing_at, with_remedy,
+};
+pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
+pub use handler::{
+    Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive, Request,
+    RunningHandler, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, try_again,
+};
+pub use records::{Held, Instance, Lines, Protocols, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Usage};
+pub use space::{
+    Allocation, Binding, BlockTags, Claimed, Data, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,
+    disagree, shared_u32,
+};
+pub use thread::{Awaited, EventNumber, Flight, Grant, NodeThreads, RUNNING, THREADS, Thread, ThreadState, Wait};

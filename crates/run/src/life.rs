@@ -3,7 +3,7 @@
 use crate::beginning::Beginning;
 use crate::ending::{NodeEnd, Parted, Parting, PartingStep};
 use crate::history::History;
-use crate::node::{Counts, Delays, Halt, Left, Limits, NodeState};
+use crate::node::{Counts, Delays, Left, Limits, NodeState};
 use crate::setup::Setup;
 use crate::transport::Transport;
 use crate::wire::{Control, write_control};
@@ -199,11 +199,11 @@ impl<'a> Life<'a> {
 
     fn serve(&self, exit_code: i32, program: Box<Running>) -> LifeStage {
         let Some(node) = &self.node else { return LifeStage::Changes };
-        match self.caught(|| node.borrow_mut().serve_until_the_end()) {
-            Some(Err(Halt::Waits)) => LifeStage::Serves(exit_code, program),
-            Some(Ok(())) => self.leave(Some(exit_code)),
+        match self.caught(|| node.borrow_mut().serve_until_the_end(exit_code)) {
+            Some(Ok(false)) => LifeStage::Serves(exit_code, program),
+            Some(Ok(true)) => self.leave(Some(exit_code)),
             // The error is kept in the node.
-            Some(Err(Halt::Fault(_))) | None => {
+            Some(Err(_)) | None => {
                 let doing = has_left(exit_code);
                 node.borrow_mut().stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: None });
                 self.leave(None)
@@ -235,7 +235,7 @@ impl<'a> Life<'a> {
 fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
     let instructions = node.counts.instructions;
     node.region_end(instructions);
-    let now = node.clock();
+    let now = node.look_at_clock();
     let span = node.region.span.unwrap_or((0, now));
     // Nodes enter and leave their regions of interest one after the other, so that a message between two nodes may be of a region
     // for one of them only: which, depends on timing.

@@ -1,14 +1,10 @@
 //! What a program asks of its node: accesses, poll points, calls.
 
-use super::sharing::{Halt, step};
-use super::{NodeState, Wait};
-use trivium_engine::{Args, Event};
-use trivium_guest::{
-    AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
-    SHARED_BASE, StackFrame,
-};
-use trivium_node::{Awaited, NodeError, NodeMemory, Purpose, Refusal, SplitPhaseStep};
-use trivium_protocol::{BLOCK, EventKind, OpId};
+use super::{Left, NodeState};
+use trivium_engine::{Event, Object};
+use trivium_guest::{AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, StackFrame};
+use trivium_node::{Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
+use trivium_protocol::OpId;
 
 impl Processor for NodeState {
     fn wants_stack(&self) -> bool {
@@ -23,7 +19,11 @@ impl Processor for NodeState {
 
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = executed.instructions;
-        step(self.reach(access.addr, access.size, access.kind, access.value), AccessStep::Wait)
+        let done = self.until_done(|node| match node.reach_for(&ProgramAccess::of(access))? {
+            AccessStep::Wait => Ok(None),
+            step => Ok(Some(step)),
+        });
+        Ok(done?.unwrap_or(AccessStep::Wait))
     }
 
     fn poll(&mut self, Executed { instructions, .. }: Executed) -> Result<AccessStep, ProgramFault> {
@@ -55,164 +55,86 @@ impl Processor for NodeState {
 
     fn call(&mut self, Executed { instructions, .. }: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         self.counts.instructions = instructions;
-        step(self.perform_call(instructions, call).map(CallStep::Done), CallStep::Wait)
+        let done = self.until_done(|node| match trivium_node::call(node, call)? {
+            CallStep::Wait => Ok(None),
+            step => Ok(Some(step)),
+        });
+        Ok(done?.unwrap_or(CallStep::Wait))
     }
 }
 
-impl NodeState {
-    /// Does what a call asks for. Where the program waits meanwhile and has to return to its thread, it makes the same call again when it goes on.
-    fn perform_call(&mut self, instructions: u64, call: &Call) -> Result<i64, Halt> {
-        Ok(match call {
-            Call::Node => i64::from(self.core.me),
-            Call::Nodes => i64::from(self.core.protocols.nodes),
-            Call::Cycles | Call::Nanoseconds => i64::try_from(self.clock()).unwrap_or(i64::MAX),
-            Call::Sleep { nanoseconds } => {
-                let end = if self.waits_for_more() { 0 } else { self.clock().saturating_add(*nanoseconds) };
-                self.wait(Wait::Sleep(end))?;
-                0
-            }
-            Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref())?,
-            Call::Bind { addr, protocol } => {
-                let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
-                self.arrive(Purpose::Bind(binding))?
-            }
-            Call::ParallelStart if self.waits_for_more() => self.arrive(Purpose::Start)?,
-            Call::ParallelStart => {
-                self.core.check_starts_once().map_err(|error| self.fail(error))?;
-                self.arrive(Purpose::Start)?
-            }
-            Call::Shared { addr, bytes, part } => {
-                self.core.share(*addr, *bytes, *part).map_err(|error| self.fail(error))?;
-                self.forget_private(*addr, *bytes);
-                0
-            }
-            Call::Name { addr, name } => {
-                self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
-                0
-            }
-            Call::Barrier => self.arrive(Purpose::Barrier)?,
-            Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw)?,
-            Call::Prefetch { addr, write } => {
-                self.prefetch(*addr, *write, instructions);
-                0
-            }
-            Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old)?,
-            Call::RegionBegin => {
-                self.region_begin(instructions);
-                0
-            }
-            Call::RegionEnd => {
-                self.region_end(instructions);
-                0
-            }
-            Call::Print { fd, bytes } => {
-                let now = self.clock();
-                self.said.printed.push((now, *fd, bytes.clone()));
-                0
-            }
-            Call::Op { import, args } => {
-                let (protocol, op) = self.core.protocols.calls[*import];
-                self.op(protocol, op, args.clone())?
-            }
-            Call::SplitPhase { what, addr, bytes, place } => {
-                match self.core.split_phase(*what, *addr, *bytes, *place)? {
-                    SplitPhaseStep::Known(value) => value,
-                    SplitPhaseStep::Call(protocol, op, words) => self.op(protocol, op, words)?,
-                }
-            }
-        })
+impl CallHost for NodeState {
+    fn fail(&mut self, error: NodeError) -> ProgramFault {
+        let fault = ProgramFault::new(error.what.clone());
+        self.left.get_or_insert(Left::Failed(error));
+        fault
     }
 
-    fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
-        match &self.memory {
-            NodeMemory::Program(memory) => Ok(memory.clone()),
-            NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),
-        }
+    fn waits(&mut self, wait: Wait) {
+        self.thread_mut().wait = Some(wait);
     }
 
-    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<i64, Halt> {
-        self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
-        self.atomic = Some(*rmw);
-        let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand)?;
-        self.atomic = None;
-        match step {
-            AccessStep::Complete(old) => Ok(old.cast_signed()),
-            _ => Ok(self.program_memory()?.read_modify_write(rmw)?.cast_signed()),
-        }
+    fn reach(&mut self, access: &ProgramAccess) -> Result<AccessStep, ProgramFault> {
+        self.reach_for(access)
     }
 
-    /// At the run's barrier.
-    fn arrive(&mut self, purpose: Purpose) -> Result<i64, Halt> {
-        if self.waits_for_more() {
-            self.wait(Wait::Barrier(purpose))?;
-            return Ok(0);
-        }
+    fn clock(&mut self) -> u64 {
+        self.look_at_clock()
+    }
+
+    fn nanoseconds(&mut self) -> u64 {
+        self.look_at_clock()
+    }
+
+    /// Others have their turn, also if that is for no time at all.
+    fn sleep(&mut self, nanoseconds: u64) -> Sleep {
+        let end = self.clock().saturating_add(nanoseconds);
+        self.waits(Wait::Sleep(end));
+        Sleep::Sleeps
+    }
+
+    /// At the run's barrier, which may open at once.
+    fn arrive(&mut self, purpose: Purpose) {
         self.next_phase();
-        self.doing = super::Doing::Waiting(Wait::Barrier(purpose));
+        self.waits(Wait::Barrier(purpose));
         self.report(0);
-        if !self.is_running() {
-            self.wait(Wait::Barrier(purpose))?;
-        }
-        Ok(0)
     }
 
-    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<i64, ProgramFault> {
-        let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
-        let index = self.allocations;
-        let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
-        let offset = made.map_err(|error| self.fail(error))?;
-        self.allocations += 1;
+    fn can_call(&mut self, _: usize, _: OpId, block: Object) -> Result<bool, ProgramFault> {
+        self.map(self.core.offset_of(block))
+    }
+
+    fn hand_over(&mut self, protocol: usize, event: &Event) {
+        let number = self.thread_mut().asks(Awaited::Call(protocol));
+        self.raise(protocol, event, number);
+    }
+
+    fn has_allocated(&mut self, index: usize, _: u64) -> Result<(), NodeError> {
         if self.core.space.borrow().wants_site(index, self.core.me) {
             self.names = Some(index);
         }
         if self.core.me != 0 {
             self.tell_of_allocations(0);
         }
-        Ok(i64::from(SHARED_BASE) + offset.cast_signed())
+        Ok(())
     }
 
-    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, Halt> {
-        // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
-        let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
-        if self.waits_for_more() {
-            self.wait(Wait::Change(block, address, size))?;
-        }
-        loop {
-            let value = match self.reach(address, size, AccessKind::Read, 0)? {
-                // A handler has read it, and this node may have no copy by now of whose changes it would be told.
-                AccessStep::Complete(value) if value == old => continue,
-                AccessStep::Complete(value) => value,
-                _ => self.program_memory()?.read_word(address, size)?,
-            };
-            if value != old {
-                return Ok(value.cast_signed());
-            }
-            self.wait(Wait::Change(block, address, size))?;
-        }
+    fn has_shared(&mut self, address: u32, bytes: u32) {
+        self.forget_private(address, bytes);
     }
 
-    fn op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<i64, Halt> {
-        let object = self.core.called_object(protocol, op, &mut words)?;
-        if object.kind == BLOCK {
-            self.map(self.core.offset_of(object))?;
-        }
-        if !self.waits_for_more() {
-            self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
-                Refusal::Program(fault) => fault,
-                Refusal::Broken(error) => self.fail(error),
-            })?;
-            let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, 0) };
-            let number = self.core.thread.asks(Awaited::Call(protocol));
-            self.raise(protocol, &event, number);
-        }
-        self.wait(Wait::Call { protocol, op, object })?;
-        let what = || self.core.call_name(protocol, op);
-        match self.answered.take() {
-            Some(value) => Ok(value),
-            None => {
-                let what = format!("node {}: {} has returned without an answer", self.core.me, what());
-                Err(self.fail(NodeError::subject(what)).into())
-            }
-        }
+    fn prefetch(&mut self, address: u32, write: bool) -> bool {
+        self.prefetch_block(address, write);
+        true
+    }
+
+    fn region(&mut self, begins: bool) {
+        let instructions = self.counts.instructions;
+        if begins { self.region_begin(instructions) } else { self.region_end(instructions) }
+    }
+
+    fn print(&mut self, fd: u32, bytes: &[u8]) {
+        let now = self.clock();
+        self.said.printed.push((now, fd, bytes.to_vec()));
     }
 }

@@ -1,14 +1,14 @@
 //! What the run itself needs: barriers, other bindings, the end, and whether anything can still happen. Node 0 decides.
 
-use super::{Doing, Left, Mapped, NodeState, Wait};
+use super::{Left, NodeState};
 use crate::history::{History, PastEvent};
 use crate::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
-use trivium_guest::{AccessKind, DebugInfo, ProgramFault, SHARED_BASE};
-use trivium_node::{AT_BARRIER, Binding, LEFT_MAIN, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
+use trivium_guest::{DebugInfo, ProgramFault};
+use trivium_node::{Binding, CallHost, Mapped, NodeError, Purpose, RUNNING, Wait, data_text, disagree};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
@@ -293,8 +293,8 @@ impl NodeState {
                 self.report(round);
             }
             Control::Open => {
-                if let Doing::Waiting(Wait::Barrier(_)) = self.doing {
-                    self.wake();
+                if let Some(Wait::Barrier(_)) = self.thread().wait {
+                    self.wake(RUNNING);
                 }
             }
             Control::Move { page, to } => self.move_page(page, to).map_err(|what| self.nonsense(from, what))?,
@@ -306,8 +306,8 @@ impl NodeState {
             }
             Control::End => {
                 self.is_over = true;
-                if self.doing == Doing::Waiting(Wait::End) {
-                    self.wake();
+                if self.thread().has_ended().is_some() {
+                    self.wake(RUNNING);
                 }
             }
             Control::Failed(error) => {
@@ -325,13 +325,13 @@ impl NodeState {
     }
 
     pub(super) fn placed(&mut self, page: usize, home: Node) -> Result<(), &'static str> {
-        if self.mapped.get(page) != Some(&Mapped::Asked) || u32::from(home) >= self.core.protocols.nodes {
+        if self.core.pages.of(page) != Mapped::Asked || u32::from(home) >= self.core.protocols.nodes {
             return Err("the home of a page that nobody asked for");
         }
         self.core.space.borrow_mut().claim(page, home);
-        self.mapped[page] = Mapped::Yes;
-        if self.doing == Doing::Waiting(Wait::Page(page)) {
-            self.wake();
+        self.core.pages.put(page, Mapped::Yes);
+        if self.thread().wait == Some(Wait::Page(page)) {
+            self.wake(RUNNING);
         }
         Ok(())
     }
@@ -383,11 +383,11 @@ impl NodeState {
 
     /// Tells node 0 what this node does; in answer to a question, or unasked.
     pub(super) fn report(&mut self, round: u64) {
-        let doing = match self.doing {
-            Doing::Running | Doing::Waiting(Wait::Sleep(_)) => Told::Runs,
-            Doing::Waiting(Wait::Barrier(purpose)) => Told::AtBarrier(purpose),
-            Doing::Waiting(Wait::End) => Told::HasEnded,
-            Doing::Waiting(_) => Told::Waits,
+        let doing = match self.thread().wait {
+            None | Some(Wait::Sleep(_)) => Told::Runs,
+            Some(Wait::Barrier(purpose)) => Told::AtBarrier(purpose),
+            Some(Wait::End(_)) => Told::HasEnded,
+            Some(_) => Told::Waits,
         };
         let report = Report {
             round,
@@ -463,10 +463,8 @@ impl NodeState {
         if !is_there || binding.protocol >= self.core.protocols.engines.len() {
             return Err(self.nonsense(from, "a region that there is not"));
         }
-        let when = format!("{} ns", self.clock());
-        let tags = &self.tags;
-        let bound = self.core.bind(binding, &when, &mut |core, block| tag_of(tags, core, block));
-        let bound = bound.map_err(|error| self.fail(error))?;
+        let when = format!("{} ns", self.look_at_clock());
+        let bound = self.core.bind(binding, &when).map_err(|error| self.fail(error))?;
         bound.into_iter().for_each(|blocks| self.forget_tags(blocks));
         self.tell(0, &Control::Arranged);
         Ok(())
@@ -474,13 +472,9 @@ impl NodeState {
 
     /// The parallel phase starts on this node, as it does on all: all is quiet.
     fn start(&mut self) -> Result<(), ProgramFault> {
-        let when = format!("{} ns", self.clock());
-        let tags = &self.tags;
-        let placed = self.core.start(&when, &mut |core, block| tag_of(tags, core, block));
-        for (page, blocks) in placed.map_err(|error| self.fail(error))? {
-            if let Some(mapped) = self.mapped.get_mut(page) {
-                *mapped = Mapped::No;
-            }
+        let when = format!("{} ns", self.look_at_clock());
+        for (page, blocks) in self.core.start(&when).map_err(|error| self.fail(error))? {
+            self.core.pages.put(page, Mapped::No);
             self.forget_tags(blocks);
         }
         self.tell(0, &Control::Arranged);
@@ -489,35 +483,23 @@ impl NodeState {
 
     /// Nobody has touched these blocks.
     fn forget_tags(&mut self, blocks: Range<u32>) {
-        for id in blocks {
-            if let Some(tag) = self.tags.get_mut(id as usize) {
-                *tag = 0;
-            }
-            self.publish(Object { kind: BLOCK, id }, Access::None, false);
+        for block in blocks.map(|id| Object { kind: BLOCK, id }) {
+            self.core.tags.forget(block);
+            self.publish(block, Access::None, false);
         }
     }
 
     /// What the program waits for, in words, and what this node's handlers have not come to.
     pub(crate) fn told(&self, map: Option<&DebugInfo>) -> String {
-        let mut told = match self.doing {
-            Doing::Running | Doing::Waiting(Wait::Sleep(_)) => "runs".to_string(),
-            Doing::Waiting(Wait::End) => LEFT_MAIN.to_string(),
-            Doing::Waiting(Wait::Barrier(_)) => AT_BARRIER.to_string(),
-            Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
-            Doing::Waiting(Wait::Change(block, address, size)) => {
-                format!("waits for a word of block {} to change: {}", block.id, self.data(map, address, size))
+        let thread = self.thread();
+        let mut told = thread.doing(&self.core.protocols, |address, bytes| self.data(map, address, bytes));
+        told += &match thread.wait {
+            Some(Wait::Access(block)) => {
+                let protocol = self.core.protocol_at(thread.pending.address);
+                protocol.map_or(String::new(), |protocol| self.roles(protocol, block))
             }
-            Doing::Waiting(Wait::Access(block)) => {
-                let what = if self.pending_kind == AccessKind::Read { "load" } else { "store" };
-                let address = SHARED_BASE + shared_u32(self.pending.address);
-                let data = self.data(map, address, self.pending.size.into());
-                let roles = self.core.protocol_at(self.pending.address).map(|protocol| self.roles(protocol, block));
-                format!("waits for access to block {}, a {what} of {data}{}", block.id, roles.unwrap_or_default())
-            }
-            Doing::Waiting(Wait::Call { protocol, op, object }) => {
-                let name = self.core.call_name(protocol, op);
-                format!("waits in {name} of object {}{}", object.id, self.roles(protocol, object))
-            }
+            Some(Wait::Call { protocol, object, .. }) => self.roles(protocol, object),
+            _ => String::new(),
         };
         for lane in self.full_lanes() {
             told += &format!("; {lane}");
@@ -527,7 +509,7 @@ impl NodeState {
 
     /// A place in shared memory, and what this node's copy of it holds.
     fn data(&self, map: Option<&DebugInfo>, address: u32, size: u32) -> String {
-        let value = self.memory.word_of_program(address, size);
+        let value = self.core.memory.word_of_program(address, size);
         data_text(&self.core.space.borrow(), map, address, value)
     }
 
@@ -543,14 +525,6 @@ impl NodeState {
             }
         }
         text
-    }
-}
-
-/// The tag of a block, among those that are known so far.
-fn tag_of(tags: &[u8], core: &NodeCore<()>, block: Object) -> Access {
-    match tags.get(block.id as usize) {
-        None | Some(0) => core.first_access(block),
-        Some(&tag) => [Access::None, Access::Read, Access::Write][usize::from(tag) - 1],
     }
 }
 

@@ -1,14 +1,15 @@
 //! What a node's handlers do next, and what becomes of what they did.
 
 use super::mechanisms::What;
-use super::{Doing, Grant, Incoming, Mapped, NodeState, Wait};
+use super::{Incoming, NodeState};
 use crate::history::{History, PastEvent};
 use crate::spare::Arrival;
 use crate::wire::write_credit;
-use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome, Payload};
-use trivium_guest::SHARED_BASE;
-use trivium_node::{EventNumber, Held, Instance, NodeError, Touched, allows};
-use trivium_protocol::{BLOCK, EventKind, LaneId, Promise, RoleId, Type};
+use trivium_engine::{Engine, Event, Fault, Node, Outcome, Payload, Thread};
+use trivium_node::{
+    EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, ThreadHost, let_threads_go_on, try_again,
+};
+use trivium_protocol::{BLOCK, EventKind, LaneId, RoleId};
 
 /// What a node can do next.
 enum Action {
@@ -37,7 +38,9 @@ impl NodeState {
                 Some(Incoming::Local(own)) => {
                     if own.event.kind.is_hint() {
                         self.hint(own.protocol, &own.event)?;
-                    } else if !own.event.has_caller() || self.core.thread.begins_to_wait(own.of_thread) {
+                    } else if !own.event.has_caller()
+                        || self.core.threads[own.event.thread].begins_to_wait(own.of_thread)
+                    {
                         self.dispatch(own.protocol, None, &own.event)?;
                     }
                     self.spare.keep_arrival(own);
@@ -109,7 +112,7 @@ impl NodeState {
         }
         let space = self.core.space.borrow();
         let page = space.page_of(self.core.offset_of(object));
-        !space.by_first_touch(page) || self.mapped.get(page) == Some(&Mapped::Yes)
+        !space.by_first_touch(page) || self.core.pages.is_known(page)
     }
 
     pub(super) fn lane_of(&self, message: &Arrival) -> LaneId {
@@ -147,10 +150,10 @@ impl NodeState {
         let record = self.core.record_of(protocol, role, object);
         let event = record.and_then(|record| engine.replay_event(role, object, record));
         self.handling.restart(protocol);
-        if event.as_ref().is_some_and(Event::has_caller) {
-            self.core.thread.is_replayed();
+        if let Some(event) = event.filter(Event::has_caller) {
+            self.core.threads[event.thread].is_replayed();
         }
-        let outcome = engine.replay(role, object, self);
+        let outcome = engine.replay(role, object, &mut RunningHandler(&mut *self));
         self.ended(protocol, engine, event.as_ref(), outcome)
     }
 
@@ -195,8 +198,8 @@ impl NodeState {
         let engine = &protocols.engines[protocol];
         self.handling.restart(protocol);
         let outcome = match role {
-            Some(role) => engine.dispatch_to(role, event, self),
-            None => engine.dispatch(event, self),
+            Some(role) => engine.dispatch_to(role, event, &mut RunningHandler(&mut *self)),
+            None => engine.dispatch(event, &mut RunningHandler(&mut *self)),
         };
         self.ended(protocol, engine, Some(event), outcome)
     }
@@ -211,7 +214,7 @@ impl NodeState {
     ) -> Result<(), NodeError> {
         self.core.check_homes(&format_args!("node {}", self.core.me))?;
         let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
-        let returned = self.handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
+        self.handling.effects.settle(&mut self.core.threads, event, outcome.disposition);
         if self.handling.effects.trouble.is_some() {
             return Err(self.handling.effects.troubled(engine, &outcome, &format!("node {}", self.core.me)));
         }
@@ -219,31 +222,20 @@ impl NodeState {
             self.asked.add(protocol, step);
         }
         self.note_handled(protocol, event, &outcome);
-        match (outcome.disposition, event) {
-            (Disposition::Held, Some(event)) => {
-                let number = self.core.thread.latest();
-                self.core.schedule.hold(Held { protocol, role: outcome.role, event: *event, number });
-            }
-            (Disposition::Deferred, _) => {}
-            (_, Some(Event { payload: Some(payload), .. })) => {
-                if let Some(data) = self.core.payloads.forget(*payload) {
-                    self.spare.keep_data(data);
-                }
-            }
-            _ => {}
-        }
-        self.lines.empty_buffers();
+        let unneeded = self.core.keep_event(protocol, event, &outcome);
+        unneeded.into_iter().for_each(|payload| self.forget(payload));
+        self.core.lines.empty_buffers();
         // Before the access may end by it.
         self.tries(outcome.object)?;
-        self.release(protocol, engine, returned);
+        self.release(protocol, engine);
         Ok(())
     }
 
-    /// What a handler did to others, and to the program, takes its way; the call that has `returned` gives this.
-    fn release(&mut self, protocol: usize, engine: &Engine, returned: Option<i64>) {
+    /// What a handler did to others, and to the program, takes its way.
+    fn release(&mut self, protocol: usize, engine: &Engine) {
         let mut handling = std::mem::replace(&mut self.handling, self.resting.take().unwrap_or_default());
-        if !handling.gathered.is_empty() {
-            self.forget_gathered(&mut handling.gathered);
+        for (payload, _) in handling.effects.gathered.drain(..) {
+            self.forget(payload);
         }
         let counts_lanes = self.core.protocols.finite[protocol];
         for sent in handling.sends.drain(..) {
@@ -260,21 +252,7 @@ impl NodeState {
                 What::Packet(packet) => self.post(sent.to, packet),
             }
         }
-        if let Some(value) = returned {
-            self.answer_call(value);
-        }
-        if let Some(read) = handling.effects.completed {
-            self.grant = Some(Grant::Complete(read));
-            self.wake();
-        }
-        for &object in &handling.effects.resumed {
-            self.resume_access(object);
-        }
-        if let Doing::Waiting(Wait::Change(block, ..)) = self.doing
-            && handling.effects.changed.contains(&block)
-        {
-            self.wake();
-        }
+        let_threads_go_on(self, &handling.effects, &());
         for &(task, object, args) in &handling.effects.tasks {
             let event = Event { args, ..Event::local(EventKind::Task(task), object, 0) };
             self.raise(protocol, &event, EventNumber::default());
@@ -282,16 +260,14 @@ impl NodeState {
         for &(role, object, after) in &handling.effects.timers {
             self.set_timer((protocol, role, object), after);
         }
-        self.try_again(protocol, engine, &handling.effects.touched);
+        try_again(self, protocol, engine, &handling.effects.touched, &());
         self.resting = Some(std::mem::replace(&mut self.handling, handling));
     }
 
-    /// Payloads that the handler made are needed no longer.
-    fn forget_gathered(&mut self, gathered: &mut Vec<Payload>) {
-        for payload in gathered.drain(..) {
-            if let Some(data) = self.core.payloads.forget(payload) {
-                self.spare.keep_data(data);
-            }
+    /// A payload is needed no longer.
+    fn forget(&mut self, payload: Payload) {
+        if let Some(data) = self.core.payloads.forget(payload) {
+            self.spare.keep_data(data);
         }
     }
 
@@ -307,55 +283,37 @@ impl NodeState {
     fn set_timer(&mut self, instance: Instance, after: Option<u64>) {
         let number = self.core.schedule.new_timer(instance);
         if let Some(after) = after {
-            let end = self.clock().saturating_add(after);
+            let end = self.look_at_clock().saturating_add(after);
             let last = self.timers.range((end, 0)..=(end, u64::MAX)).next_back();
             let place = last.map_or(0, |((_, place), _)| place + 1);
             self.timers.insert((end, place), (instance, number));
         }
     }
 
-    fn answer_call(&mut self, value: i64) {
-        let Doing::Waiting(Wait::Call { protocol, op, .. }) = self.doing else { return };
-        let protocols = self.core.protocols.clone();
-        let declared = protocols.engines[protocol].protocol();
-        let is_address = declared.ops[op.index()].result == Some(Type::Address);
-        self.answered = Some(if is_address { value + i64::from(SHARED_BASE) } else { value });
-        if declared.promises.contains(&Promise::Barrier(op)) {
-            self.next_phase();
-        }
-        self.wake();
-    }
-
-    /// An object is resumed: the thread tries its access again, if it waits for the object.
-    pub(super) fn resume_access(&mut self, object: Object) {
-        if self.core.thread.resume(object) {
-            self.grant = allows(self.tag(object), self.pending_kind).then_some(Grant::Tag);
-            self.wake();
-        }
-    }
-
-    /// The program goes on.
-    pub(super) fn wake(&mut self) {
-        self.doing = Doing::Running;
+    /// A thread of the program goes on.
+    pub(super) fn wake(&mut self, number: Thread) {
+        self.core.threads[number].wait = None;
         self.moved += 1;
         self.went_on += 1;
     }
+}
 
-    /// Deferred and held events of the instances that a handler touched get their turn.
-    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched]) {
-        for &Touched { role, object, before, place } in touched {
-            let record = self.core.records.at(place);
-            let (after, due) = (engine.state(role, record), engine.replay_due(role, record));
-            let instance = (protocol, role, object);
-            if due {
-                self.core.schedule.due(instance, None);
-            }
-            if before != after && !self.core.schedule.holds_nothing() {
-                for held in self.core.schedule.take_held(instance) {
-                    self.raise(protocol, &held.event, held.number);
-                }
-            }
+impl ThreadHost for NodeState {
+    type When = ();
+
+    fn goes_on(&mut self, thread: Thread, why: GoesOn, (): &()) {
+        if why == GoesOn::Returned(true) {
+            self.next_phase();
         }
+        self.wake(thread);
+    }
+
+    fn is_due(&mut self, instance: Instance, (): &()) {
+        self.core.schedule.due(instance, None);
+    }
+
+    fn raise_again(&mut self, held: Held, (): &()) {
+        self.raise(held.protocol, &held.event, held.number);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A real node's mechanisms against the contract that all backends share.
 
-use super::{Doing, Limits, NodeState, Wait};
+use super::{Limits, NodeState};
 use crate::transport::threads::join;
 use std::path::Path;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Engine, Object, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{Awaited, HandlerMemory, NodeMemory, Protocols};
+use trivium_node::{Awaited, HandlerMemory, NodeMemory, Protocols, RunningHandler, Wait};
 use trivium_protocol::BLOCK;
 
 struct RunBench {
@@ -18,20 +18,20 @@ struct RunBench {
 }
 
 impl Bench for RunBench {
-    type M = NodeState;
+    type M = RunningHandler<Box<NodeState>>;
 
     fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    fn make(&self) -> NodeState {
+    fn make(&self) -> RunningHandler<Box<NodeState>> {
         let protocols = Rc::new(Protocols::new(vec![Rc::new(self.engine.clone())], 64, self.nodes));
         let transport = Box::new(join(self.nodes).swap_remove(0));
         let limits = Limits { cancel: Arc::default(), nanoseconds: None };
         let mut node = NodeState::new(transport, protocols, (4096, Instant::now()), limits);
         node.core.space.borrow_mut().allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
-        node.memory = NodeMemory::Plain(vec![0; 8192]);
-        node
+        node.core.memory = NodeMemory::Plain(vec![0; 8192]);
+        RunningHandler(Box::new(node))
     }
 
     /// One whose home is this node, and one whose home is another.
@@ -39,14 +39,16 @@ impl Bench for RunBench {
         [Object { kind: BLOCK, id: 1 }, Object { kind: BLOCK, id: 65 }]
     }
 
-    fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
+    fn fill(&self, m: &mut RunningHandler<Box<NodeState>>, block: Object, seed: u8) {
         let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
-        m.put(m.core.offset_of(block), &bytes);
+        let offset = m.0.core.offset_of(block);
+        m.0.put(offset, &bytes);
     }
 
-    fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
+    fn contents(&self, m: &mut RunningHandler<Box<NodeState>>, block: Object) -> Vec<u8> {
         let mut bytes = vec![0; 64];
-        m.read_allocated(m.core.offset_of(block), &mut bytes);
+        let offset = m.0.core.offset_of(block);
+        m.0.read_allocated(offset, &mut bytes);
         bytes
     }
 
@@ -58,13 +60,15 @@ impl Bench for RunBench {
         true
     }
 
-    fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
-        m.pending = Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
-        m.pending_kind = AccessKind::Write;
-        let number = m.core.thread.asks(Awaited::Access(block));
-        assert!(m.core.thread.begins_to_wait(number));
-        m.doing = Doing::Waiting(Wait::Access(block));
-        Some(m.pending)
+    fn wait(&self, m: &mut RunningHandler<Box<NodeState>>, _: Thread, block: Object) -> Option<Pending> {
+        let pending =
+            Pending { address: m.0.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
+        let thread = m.0.thread_mut();
+        (thread.pending, thread.pending_kind) = (pending, AccessKind::Write);
+        let number = thread.asks(Awaited::Access(block));
+        assert!(thread.begins_to_wait(number));
+        thread.wait = Some(Wait::Access(block));
+        Some(pending)
     }
 }
 

@@ -5,7 +5,6 @@ mod control;
 mod delays;
 mod dispatch;
 mod lanes;
-mod lines;
 mod mechanisms;
 #[cfg(test)]
 mod mechanisms_tests;
@@ -29,7 +28,6 @@ pub(crate) use delays::Delays;
 use lanes::OnLanes;
 use mechanisms::Handling;
 use serde::{Deserialize, Serialize};
-pub(crate) use sharing::Halt;
 use sharing::Suspended;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -39,48 +37,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tried::Tried;
-use trivium_engine::{Node, Object, Pending};
-use trivium_guest::{AccessKind, ProgramFault, ReadModifyWrite, Tags};
+use trivium_engine::Node;
+use trivium_guest::Tags;
 use trivium_node::{
-    Asked, Instance, Lines, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, Purpose, Space, Stood,
+    Asked, Instance, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, RUNNING, Space, Stood, Thread,
 };
-use trivium_protocol::{Access, MessageId, OpId};
+use trivium_protocol::MessageId;
 use waiting::Patience;
-
-/// For what a program waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// Access to a block.
-    Access(Object),
-    /// The return of a protocol call.
-    Call { protocol: usize, op: OpId, object: Object },
-    /// The run's barrier.
-    Barrier(Purpose),
-    /// A change of a word in a block: its address, and its bytes.
-    Change(Object, u32, u32),
-    /// The home of a page.
-    Page(usize),
-    /// The end of a time for which the program sleeps, in nanoseconds since the beginning.
-    Sleep(u64),
-    /// The end of the run: the program has ended.
-    End,
-}
-
-/// What a program is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
-    Running,
-    Waiting(Wait),
-}
-
-/// An access that is guaranteed to complete before any later event of its object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grant {
-    /// The tag allows it.
-    Tag,
-    /// It has been performed on the node's memory, whatever the tag, and has read this.
-    Complete(u64),
-}
 
 /// Something for the node's handlers.
 #[derive(Debug)]
@@ -196,18 +159,10 @@ pub(crate) struct NodeState {
     pub ends: Vec<(Node, Vec<u8>)>,
     /// What its handlers have performed and completed for threads.
     pub asked: Asked,
-    /// Its copy of shared memory.
-    pub memory: NodeMemory,
     /// What its compiled code may access without asking.
     published: Option<Tags>,
     /// The program's accesses to private memory that is shared are looked at.
     pub checks_unchecked: bool,
-    /// Tags by block: 0 not known yet, else 1 + access.
-    tags: Vec<u8>,
-    /// Which pages have a home that this node knows, or has asked for.
-    mapped: Vec<Mapped>,
-    /// Its processor's lines, where processors are cached.
-    lines: Lines,
     /// What its handlers have not come to yet.
     inbox: VecDeque<Incoming>,
     on_lanes: OnLanes,
@@ -219,20 +174,10 @@ pub(crate) struct NodeState {
     resting: Option<Box<Handling>>,
     /// Events, data and packets that nobody has in hands any more, to be filled again.
     spare: Spare,
-    pub doing: Doing,
     /// The wait for which it has returned.
     suspended: Option<Suspended>,
     /// When its program first polled in its turn.
     turn_begun: Option<Instant>,
-    grant: Option<Grant>,
-    pending: Pending,
-    pending_kind: AccessKind,
-    /// The atomic operation that is being tried, if one is.
-    atomic: Option<ReadModifyWrite>,
-    /// The result of a call that has returned.
-    answered: Option<i64>,
-    /// Allocations that its program has made.
-    allocations: usize,
     /// Of how many allocations it has told each node.
     told_of: Vec<usize>,
     /// The number of instructions at which it next looks at what has arrived, and how many lie between two looks.
@@ -263,7 +208,6 @@ pub(crate) struct NodeState {
     stored: Vec<u32>,
     /// How many of these node 0 knows already.
     told_stores: usize,
-    is_stored: Vec<u64>,
     /// What node 0 knows of all.
     coordinator: Option<Coordinator>,
     /// Whether its run is recorded, or repeats one that was; and the moment at which it is.
@@ -285,15 +229,6 @@ pub(crate) struct NodeState {
     serves: bool,
     /// Whether the run is over.
     is_over: bool,
-}
-
-/// What a node knows of where a page lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mapped {
-    #[default]
-    No,
-    Asked,
-    Yes,
 }
 
 /// So many instructions lie between two looks at what has arrived, at least and at most.
@@ -319,26 +254,15 @@ impl NodeState {
             arrived: VecDeque::new(),
             ends: Vec::new(),
             asked: Asked::default(),
-            memory: NodeMemory::Plain(Vec::new()),
             published: None,
             checks_unchecked: false,
-            tags: Vec::new(),
-            mapped: Vec::new(),
-            lines: Lines::default(),
             inbox: VecDeque::new(),
             timers: BTreeMap::new(),
             handling: Box::default(),
             resting: None,
             spare: Spare::default(),
-            doing: Doing::Running,
             suspended: None,
             turn_begun: None,
-            grant: None,
-            pending: Pending::default(),
-            pending_kind: AccessKind::Read,
-            atomic: None,
-            answered: None,
-            allocations: 0,
             told_of: vec![0; nodes as usize],
             next_poll: *POLLS.start(),
             poll_interval: *POLLS.start(),
@@ -358,7 +282,6 @@ impl NodeState {
             phase: 0,
             stored: Vec::new(),
             told_stores: 0,
-            is_stored: Vec::new(),
             coordinator: (me == 0).then(|| Coordinator::new(nodes)),
             history: History::None,
             moment: Moment::default(),
@@ -381,32 +304,22 @@ impl NodeState {
 
     /// Its program's memory, and what compiled code may access without asking.
     pub(crate) fn runs_on(&mut self, memory: trivium_guest::Memory, tags: Option<Tags>) {
-        (self.memory, self.published) = (NodeMemory::Program(memory), tags);
+        (self.core.memory, self.published) = (NodeMemory::Program(memory), tags);
     }
 
-    /// Nanoseconds since the run began: for what a recording need not know. For all else there is [`NodeState::clock`].
+    /// Nanoseconds since the run began: for what a recording need not know. For all else there is [`NodeState::look_at_clock`].
     pub(crate) fn now(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The tag of a block of an allocated page whose home is known.
-    fn tag(&mut self, block: Object) -> Access {
-        let at = block.id as usize;
-        if at >= self.tags.len() {
-            self.tags.resize(at + 64, 0);
-        }
-        if self.tags[at] == 0 {
-            self.tags[at] = 1 + self.core.first_access(block) as u8;
-        }
-        [Access::None, Access::Read, Access::Write][self.tags[at] as usize - 1]
+    /// The thread that the program runs.
+    pub(crate) fn thread(&self) -> &Thread {
+        &self.core.threads[RUNNING]
     }
 
-    /// Ends the program with an error that keeps its parts.
-    fn fail(&mut self, error: impl Into<NodeError>) -> ProgramFault {
-        let error = error.into();
-        let fault = ProgramFault::new(error.what.clone());
-        self.left.get_or_insert(Left::Failed(error));
-        fault
+    /// The same, to change it.
+    fn thread_mut(&mut self) -> &mut Thread {
+        &mut self.core.threads[RUNNING]
     }
 
     /// The counts so far.
@@ -422,7 +335,7 @@ impl NodeState {
 
     fn region_begin(&mut self, instructions: u64) {
         if self.region.begun.is_none() {
-            let now = self.clock();
+            let now = self.look_at_clock();
             self.note_region(true);
             self.region.begun = Some(self.counted(instructions));
             self.region.span = Some((self.region.span.map_or(now, |span| span.0), now));
@@ -434,7 +347,7 @@ impl NodeState {
         if let Some(begun) = self.region.begun.take() {
             let more = self.counted(instructions).since(&begun);
             self.region.ended = Some(self.region.ended.take().unwrap_or_default().plus(&more));
-            let now = self.clock();
+            let now = self.look_at_clock();
             self.note_region(false);
             self.region.span = self.region.span.map(|span| (span.0, now));
         }

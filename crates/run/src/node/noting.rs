@@ -1,11 +1,11 @@
 //! What a node notes for a trace, where there is one. Its times are those of the host, also where a recording is replayed.
 
+use super::NodeState;
 use super::mechanisms::What;
-use super::{NodeState, Wait};
 use crate::trace::{LiveHandled, LiveWhat, Tracer, Waited};
 use trivium_engine::{Event, Outcome};
-use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::shared_u32;
+use trivium_guest::SHARED_BASE;
+use trivium_node::{Wait, shared_u32};
 
 impl NodeState {
     /// The trace, with the time.
@@ -64,16 +64,18 @@ impl NodeState {
 
     /// The program waits from now on; what for is told when it goes on, with what this gives.
     pub(super) fn note_wait(&mut self, wait: Wait) -> Option<(u64, Waited)> {
-        let (is_load, pending) = (self.pending_kind == AccessKind::Read, self.pending.address);
+        let (is_load, pending) = (self.thread().loads(), self.thread().pending.address);
         let (now, tracer) = self.traced()?;
         let what = match wait {
             Wait::Access(_) => Waited::Access { is_load, address: SHARED_BASE + shared_u32(pending) },
             Wait::Call { protocol, op, object } => Waited::Call { protocol, op, object },
             Wait::Barrier(_) => Waited::Barrier,
-            Wait::Change(_, address, _) => Waited::Change { address },
+            Wait::Change { address, .. } => Waited::Change { address },
             Wait::Page(page) => Waited::Page(page),
             Wait::Sleep(_) => Waited::Sleep,
-            Wait::End => {
+            // No real node runs out of frames, or of requests.
+            Wait::Frame(_) | Wait::Answer => return None,
+            Wait::End(_) => {
                 tracer.program_ends(now);
                 return None;
             }

@@ -6,7 +6,7 @@ use crate::history::{History, Moment, PastEvent};
 use std::sync::atomic::Ordering;
 use trivium_engine::Node;
 use trivium_guest::ProgramFault;
-use trivium_node::NodeError;
+use trivium_node::{NodeError, RUNNING};
 
 impl NodeState {
     /// The moment at which the node is.
@@ -37,7 +37,7 @@ impl NodeState {
     }
 
     /// Nanoseconds since the run began, or since the beginning of the run that is replayed.
-    pub(crate) fn clock(&mut self) -> u64 {
+    pub(crate) fn look_at_clock(&mut self) -> u64 {
         let now = self.now();
         self.history.clock(now).unwrap_or_else(|| {
             self.stray("looks at the clock");
@@ -98,7 +98,7 @@ impl NodeState {
             match self.due() {
                 Some(PastEvent::Woken) => {
                     self.happened(PastEvent::Woken);
-                    self.wake();
+                    self.wake(RUNNING);
                     self.had_a_turn();
                 }
                 Some(PastEvent::Reported) => {

@@ -1,63 +1,30 @@
 //! Accesses of the program: what it may do by itself, and what a handler has to be asked for.
 
-use super::sharing::Halt;
-use super::{Doing, Grant, Mapped, NodeState, Wait};
+use super::NodeState;
 use crate::wire::Control;
-use trivium_engine::number::fit;
 use trivium_engine::{Event, Object};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
-use trivium_node::{Awaited, Claimed, NodeError, pending, shared_u32};
-use trivium_protocol::{Access, EventKind};
+use trivium_node::{
+    AccessHost, CallHost, Claimed, EventNumber, Mapped, ProgramAccess, RUNNING, Stopped, Wait, reach_shared, shared_u32,
+};
+use trivium_protocol::Access;
 
 /// Private memory is allowed in pieces of so many bytes.
 const PRIVATE_LINE: u32 = 4096;
 
 impl NodeState {
-    /// An access of at most 8 bytes inside an aligned word; it waits until that may happen.
-    pub(super) fn reach(&mut self, address: u32, size: u32, kind: AccessKind, value: u64) -> Result<AccessStep, Halt> {
-        if address < SHARED_BASE {
-            return Ok(self.reach_private(address, kind)?);
+    /// An access of at most 8 bytes inside an aligned word: whether it may happen, or has, or has to wait.
+    pub(super) fn reach_for(&mut self, access: &ProgramAccess) -> Result<AccessStep, ProgramFault> {
+        if access.address < SHARED_BASE {
+            return self.reach_private(access.address, access.kind);
         }
-        let offset = u64::from(address - SHARED_BASE);
-        let block = self.core.block_of(offset);
-        self.map(offset)?;
-        if kind == AccessKind::Write {
-            self.check_home_writes(offset, block)?;
+        let grant = self.thread_mut().grant.take();
+        let step = reach_shared(self, access, grant, ())?;
+        if step != AccessStep::Wait
+            && let Some(took) = self.tried.ends()
+        {
+            self.latency.add(took);
         }
-        // Where the program has returned to its thread meanwhile, the access is only looked at again.
-        let mut waits = self.waits_for_access();
-        if !waits {
-            if self.allows(block, kind) {
-                return Ok(self.goes(block, kind));
-            }
-            self.tried.begins();
-        }
-        let step = loop {
-            if !std::mem::take(&mut waits) {
-                let size = fit(size, "the size of an access, which is at most 16 bytes");
-                self.pending = pending(offset, size, value, self.atomic.as_ref());
-                self.pending_kind = kind;
-                self.fault(offset, block, kind)?;
-            }
-            let took = match self.tried.is_stopped_again() {
-                false => self.wait_for_access(block)?,
-                true => self.wait(Wait::Access(block))?,
-            };
-            self.tried.stopped(took);
-            match self.grant.take() {
-                Some(Grant::Tag) => break self.goes(block, kind),
-                Some(Grant::Complete(read)) => {
-                    if kind == AccessKind::Write {
-                        self.note_store(block);
-                    }
-                    break AccessStep::Complete(read);
-                }
-                None if self.allows(block, kind) => break self.goes(block, kind),
-                None => {}
-            }
-        };
-        self.core.thread.goes_on();
-        self.latency.add(self.tried.took());
         Ok(step)
     }
 
@@ -67,7 +34,7 @@ impl NodeState {
         let looked_at = if self.checks_unchecked { self.core.parts.offset_of(address) } else { None };
         if let Some(offset) = looked_at {
             let block = self.core.block_of(offset);
-            let tag = self.tag(block);
+            let tag = self.core.tag(block);
             self.core.check_unchecked(address, kind, block, tag).map_err(|error| self.fail(error))?;
             self.publish_own(block, tag);
         } else if let Some(tags) = &self.published {
@@ -81,20 +48,6 @@ impl NodeState {
         if let Some(tags) = self.published.as_ref().filter(|_| self.checks_unchecked) {
             tags.forbid(address, bytes);
         }
-    }
-
-    fn allows(&mut self, block: Object, kind: AccessKind) -> bool {
-        trivium_node::allows(self.tag(block), kind)
-    }
-
-    /// The access happens, and those after it need not ask as long as nothing is assumed about them.
-    fn goes(&mut self, block: Object, kind: AccessKind) -> AccessStep {
-        if kind == AccessKind::Write {
-            self.note_store(block);
-        }
-        let tag = self.tag(block);
-        self.publish(block, tag, kind == AccessKind::Write);
-        AccessStep::Go
     }
 
     /// Tells compiled code what it may do with a block. Stores that are watched have to ask once: they do not come with loads.
@@ -123,32 +76,27 @@ impl NodeState {
         }
     }
 
-    /// Waits until the home of a page is known.
-    pub(super) fn map(&mut self, offset: u64) -> Result<(), Halt> {
+    /// Whether the home of a page is known; if not, the program waits until it is.
+    pub(super) fn map(&mut self, offset: u64) -> Result<bool, ProgramFault> {
         let page = self.core.space.borrow().page_of(offset);
-        if self.waits_for_page() {
-            self.wait(Wait::Page(page))?;
-        }
-        if self.mapped.get(page) == Some(&Mapped::Yes) {
-            return Ok(());
+        if self.core.pages.is_known(page) {
+            return Ok(true);
         }
         if offset >= self.core.space.borrow().bytes() {
             let what = format!("node {}: shared offset {offset:#x} is not allocated", self.core.me);
-            return Err(ProgramFault::new(what).into());
+            return Err(ProgramFault::new(what));
         }
         self.ask_for(page);
-        while self.mapped[page] != Mapped::Yes {
-            self.wait(Wait::Page(page))?;
+        let is_known = self.core.pages.is_known(page);
+        if !is_known {
+            self.waits(Wait::Page(page));
         }
-        Ok(())
+        Ok(is_known)
     }
 
     /// Asks where a page lives, if that is not known.
     pub(super) fn ask_for(&mut self, page: usize) {
-        if page >= self.mapped.len() {
-            self.mapped.resize(page + 16, Mapped::No);
-        }
-        if self.mapped[page] != Mapped::No {
+        if self.core.pages.of(page) != Mapped::No {
             return;
         }
         let (by_first_touch, manager) = {
@@ -156,49 +104,22 @@ impl NodeState {
             (space.by_first_touch(page), space.manager(page))
         };
         if !by_first_touch {
-            self.mapped[page] = Mapped::Yes;
+            self.core.pages.put(page, Mapped::Yes);
         } else if manager == self.core.me {
             let Claimed { contents_at, .. } = self.core.space.borrow_mut().claim(page, self.core.me);
-            self.mapped[page] = if contents_at.is_some() { Mapped::Asked } else { Mapped::Yes };
+            self.core.pages.put(page, if contents_at.is_some() { Mapped::Asked } else { Mapped::Yes });
             if let Some(old) = contents_at {
                 self.tell(old, &Control::Move { page, to: self.core.me });
             }
         } else {
-            self.mapped[page] = Mapped::Asked;
+            self.core.pages.put(page, Mapped::Asked);
             self.tell(manager, &Control::Claim { page });
         }
     }
 
-    /// A store elsewhere than at the home, where a protocol assumes that there is none.
-    fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), ProgramFault> {
-        let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
-        let (home, me) = (self.core.home_of(block), self.core.me);
-        if !self.core.protocols.home_writes[protocol] || home == me {
-            return Ok(());
-        }
-        let help = format!(
-            "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
-            self.core.protocols.engines[protocol].protocol().name
-        );
-        let what = format!("node {me} writes block {}, whose home is node {home}", block.id);
-        Err(self.fail(NodeError::subject(what).help(help)))
-    }
-
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
     fn note_store(&mut self, block: Object) {
-        if !self.core.protocols.any_one_writer {
-            return;
-        }
-        let protocol = self.core.protocol_at(self.core.offset_of(block));
-        if !protocol.is_some_and(|protocol| self.core.protocols.one_writer[protocol]) {
-            return;
-        }
-        let at = block.id as usize;
-        if at >= self.is_stored.len() {
-            self.is_stored.resize(at + 64, 0);
-        }
-        if self.is_stored[at] != self.phase + 1 {
-            self.is_stored[at] = self.phase + 1;
+        if self.core.is_first_store(block, self.phase) {
             self.stored.push(block.id);
         }
     }
@@ -209,8 +130,8 @@ impl NodeState {
         if !self.core.protocols.any_one_writer {
             return;
         }
-        if let Doing::Waiting(Wait::Access(block)) = self.doing
-            && self.pending_kind == AccessKind::Write
+        if let Some(Wait::Access(block)) = self.thread().wait
+            && !self.thread().loads()
         {
             self.note_store(block);
         }
@@ -228,7 +149,7 @@ impl NodeState {
             self.told_stores = 0;
             for &id in &blocks {
                 let block = Object { kind: trivium_protocol::BLOCK, id };
-                let tag = self.tag(block);
+                let tag = self.core.tag(block);
                 self.publish(block, tag, false);
             }
             self.tell(0, &Control::Stored { phase: self.phase, blocks });
@@ -236,39 +157,62 @@ impl NodeState {
         self.phase += 1;
     }
 
-    /// Access control stops an access, and a handler hears of it.
-    fn fault(&mut self, offset: u64, block: Object, kind: AccessKind) -> Result<(), ProgramFault> {
-        let Some(protocol) = self.core.protocol_at(offset) else {
-            return Err(ProgramFault::new(format!(
-                "node {}: shared offset {offset:#x} is not allocated",
-                self.core.me
-            )));
-        };
-        let event = match kind {
-            AccessKind::Read => {
-                self.counts.read_faults += 1;
-                EventKind::Read
-            }
-            AccessKind::Write => {
-                self.counts.write_faults += 1;
-                self.counts.upgrades += u64::from(self.tag(block) == Access::Read);
-                match self.atomic {
-                    Some(_) => self.core.protocols.engines[protocol].event_of_rmw(self.core.is_at_home(block)),
-                    None => EventKind::Write,
-                }
-            }
-        };
-        if self.joins_prefetch(protocol, block) {
-            self.core.thread.joins(block);
-        } else {
-            let number = self.core.thread.asks(Awaited::Access(block));
-            self.raise(protocol, &Event::local(event, block, 0), number);
+    /// Whether the program runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.thread().is_running()
+    }
+}
+
+impl AccessHost for NodeState {
+    type Way = ();
+
+    fn may_use(&mut self, offset: u64, _: &ProgramAccess) -> Result<bool, ProgramFault> {
+        self.map(offset)
+    }
+
+    fn is_complete(&mut self, access: &ProgramAccess, block: Object, (): ()) {
+        if access.kind == AccessKind::Write {
+            self.note_store(block);
         }
+    }
+
+    /// Those after it need not ask as long as nothing is assumed about them.
+    fn happens(
+        &mut self,
+        access: &ProgramAccess,
+        (block, tag): (Object, Access),
+        _: bool,
+        (): (),
+    ) -> Result<(), ProgramFault> {
+        let is_store = access.kind == AccessKind::Write;
+        if is_store {
+            self.note_store(block);
+        }
+        self.publish(block, tag, is_store);
         Ok(())
     }
 
-    /// Whether the program runs.
-    pub(super) fn is_running(&self) -> bool {
-        self.doing == Doing::Running
+    fn is_stopped(&mut self, _: &ProgramAccess, _: Object, (): ()) -> Result<(), ProgramFault> {
+        self.tried.begins();
+        Ok(())
+    }
+
+    fn is_prefetched(&self, block: Object) -> bool {
+        self.is_hinted(block)
+    }
+
+    fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, _: &ProgramAccess, (): ()) {
+        let &Stopped { block, protocol, event, kind, tag } = stopped;
+        match kind {
+            AccessKind::Read => self.counts.read_faults += 1,
+            AccessKind::Write => {
+                self.counts.write_faults += 1;
+                self.counts.upgrades += u64::from(tag == Access::Read);
+            }
+        }
+        if let Some(number) = number {
+            self.raise(protocol, &Event::local(event, block, RUNNING), number);
+        }
+        self.waits(Wait::Access(block));
     }
 }

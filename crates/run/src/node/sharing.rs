@@ -1,41 +1,18 @@
 //! A node that shares its thread with others (`crate::sharing`): what its program waits for is looked at in turns, and the program
 //! goes on when its turn comes. So a change from one node to another is no change of the host's threads.
 
+use super::NodeState;
 use super::waiting::{BUSY, IDLE, SPIN, TURNS};
-use super::{Doing, NodeState, Wait};
 use crate::history::PastEvent;
 use crate::trace::Waited;
 use std::time::{Duration, Instant};
 use trivium_guest::ProgramFault;
+use trivium_node::{RUNNING, Wait};
 
 /// So many handlers of a node run at most before others of its thread have their turn.
 const HANDLERS: u32 = 64;
 /// A program that computes lets the other nodes of its thread have their turn after so long. A change takes less than a hundredth of that.
 const TURN: Duration = Duration::from_micros(50);
-
-/// Why something that a program asked for returns without what it asked for.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    /// The program ends.
-    Fault(ProgramFault),
-    /// It waits. The same is asked for again when it goes on.
-    Waits,
-}
-
-impl From<ProgramFault> for Halt {
-    fn from(fault: ProgramFault) -> Halt {
-        Halt::Fault(fault)
-    }
-}
-
-/// What is given back to a program that may have to wait.
-pub(super) fn step<T>(result: Result<T, Halt>, waits: T) -> Result<T, ProgramFault> {
-    match result {
-        Ok(step) => Ok(step),
-        Err(Halt::Waits) => Ok(waits),
-        Err(Halt::Fault(fault)) => Err(fault),
-    }
-}
 
 /// A wait in which a program has returned to its thread.
 #[derive(Debug)]
@@ -56,7 +33,7 @@ pub(super) struct Suspended {
 impl Suspended {
     pub(super) fn new(wait: Wait, noted: Option<(u64, Waited)>) -> Suspended {
         // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
-        let is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
+        let is_told = matches!(wait, Wait::Barrier(_) | Wait::End(_));
         Suspended { wait, begun: Instant::now(), noted, idle: None, busy: None, turns: 0, is_told, fault: None }
     }
 }
@@ -67,34 +44,20 @@ impl NodeState {
         self.beside.len() > 1
     }
 
-    /// Whether the program has returned to its thread while it waits for access.
-    pub(super) fn waits_for_access(&self) -> bool {
-        matches!(&self.suspended, Some(Suspended { wait: Wait::Access(_), .. }))
-    }
-
-    /// The same, for the home of a page.
-    pub(super) fn waits_for_page(&self) -> bool {
-        matches!(&self.suspended, Some(Suspended { wait: Wait::Page(_), .. }))
-    }
-
-    /// The same, for something that is neither.
-    pub(super) fn waits_for_more(&self) -> bool {
-        self.suspended.is_some() && !self.waits_for_access() && !self.waits_for_page()
-    }
-
-    /// The program goes on behind a wait in which it has returned to its thread.
-    pub(super) fn waited(&mut self) -> Result<u64, Halt> {
-        let Some(mut suspended) = self.suspended.take() else { return Err(Halt::Waits) };
+    /// The program is asked to go on after a wait in which it has returned to its thread. Whether that wait is over.
+    pub(super) fn waited(&mut self) -> Result<bool, ProgramFault> {
+        let Some(mut suspended) = self.suspended.take() else { return Ok(true) };
         let fault = suspended.fault.take();
         if fault.is_none() && !self.is_running() {
             self.suspended = Some(suspended);
-            return Err(Halt::Waits);
+            return Ok(false);
         }
         self.note_waited(suspended.noted.take());
-        match fault {
-            Some(fault) => Err(fault.into()),
-            None => Ok(self.has_waited(suspended.begun)),
+        if let Some(fault) = fault {
+            return Err(fault);
         }
+        self.has_waited(suspended.wait, suspended.begun);
+        Ok(true)
     }
 
     /// Whether its program waits, so that its handlers may have their turn.
@@ -131,11 +94,11 @@ impl NodeState {
         }
         // However many handlers others have this node run.
         if is_quiet
-            && let Doing::Waiting(Wait::Sleep(end)) = self.doing
+            && let Some(Wait::Sleep(end)) = self.thread().wait
             && self.now() >= end
         {
             self.happened(PastEvent::Woken);
-            self.wake();
+            self.wake(RUNNING);
             self.had_a_turn();
             return Ok(true);
         }

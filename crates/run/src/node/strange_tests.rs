@@ -27,7 +27,7 @@ fn node(me: usize) -> (NodeState, Threads) {
     let mut node = NodeState::new(Box::new(ends.remove(0)), protocols, (4096, Instant::now()), limits);
     node.core.space.borrow_mut().allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
     node.core.space.borrow_mut().allocate(0, 1, 8192, Placement::FirstTouch, 0).unwrap();
-    node.memory = NodeMemory::Plain(vec![0; 16384]);
+    node.core.memory = NodeMemory::Plain(vec![0; 16384]);
     (node, other)
 }
 

@@ -1,9 +1,8 @@
 //! An access that is tried again and again and does not come to its end, whatever else goes on (`docs/semantics.md`, section 5).
 
-use super::{Doing, NodeState, Wait};
+use super::NodeState;
 use std::time::Duration;
 use trivium_engine::Object;
-use trivium_guest::AccessKind;
 use trivium_node::NodeError;
 
 /// So many handlers of one block run on a node while an access of its program waits for the block, before that access may be said to make no
@@ -19,8 +18,9 @@ pub(super) struct Tried {
     since: Option<u64>,
     /// How many handlers of its block have run on this node since.
     handlers: u64,
-    /// How often it has been stopped, and for how long it has waited, in nanoseconds.
-    stopped: u32,
+    /// Whether there is one; how often it has waited, and for how long, in nanoseconds.
+    is_stopped: bool,
+    waits: u32,
     took: u64,
 }
 
@@ -30,25 +30,28 @@ impl Tried {
         self.limit = stall.map(|stall| u64::try_from(stall.as_nanos()).unwrap_or(u64::MAX) / 2 * 3);
     }
 
-    /// An access begins to wait.
+    /// An access is stopped, for the first time or again.
     pub(super) fn begins(&mut self) {
-        *self = Tried { limit: self.limit, ..Tried::default() };
+        if !std::mem::replace(&mut self.is_stopped, true) {
+            *self = Tried { limit: self.limit, is_stopped: true, ..Tried::default() };
+        }
     }
 
     /// It has waited for so long, once more.
-    pub(super) fn stopped(&mut self, took: u64) {
-        self.stopped = self.stopped.saturating_add(1);
+    pub(super) fn waited(&mut self, took: u64) {
+        self.waits = self.waits.saturating_add(1);
         self.took += took;
     }
 
-    /// Whether that was not the first time.
-    pub(super) fn is_stopped_again(&self) -> bool {
-        self.stopped > 0
+    /// Whether it has waited before.
+    pub(super) fn has_waited(&self) -> bool {
+        self.waits > 0
     }
 
-    /// For how long it has waited in all.
-    pub(super) fn took(&self) -> u64 {
-        self.took
+    /// An access happens: if it had been stopped, for how long it has waited in all.
+    #[inline]
+    pub(super) fn ends(&mut self) -> Option<u64> {
+        std::mem::take(&mut self.is_stopped).then_some(self.took)
     }
 }
 
@@ -59,7 +62,7 @@ impl NodeState {
     /// It has waited with one access longer than it may, while handlers ran in great number.
     #[inline]
     pub(super) fn tries(&mut self, object: Object) -> Result<(), NodeError> {
-        if self.doing != Doing::Waiting(Wait::Access(object)) {
+        if !self.thread().waits_for(object) {
             return Ok(());
         }
         self.tried.handlers += 1;
@@ -69,17 +72,17 @@ impl NodeState {
     #[cold]
     fn is_refused(&mut self, object: Object) -> Result<(), NodeError> {
         let Some(limit) = self.tried.limit else { return Ok(()) };
-        let now = self.clock();
+        let now = self.look_at_clock();
         let waited = now.saturating_sub(*self.tried.since.get_or_insert(now));
         if waited < limit {
             return Ok(());
         }
-        let what = if self.pending_kind == AccessKind::Read { "load" } else { "store" };
+        let what = if self.thread().loads() { "load" } else { "store" };
         let error = NodeError::subject(format!(
             "no progress of an access: node {} has waited for {:.1} s with a {what} at shared offset {:#x} (block {}), and {} handlers of the block have run on it meanwhile",
             self.core.me,
             waited as f64 / 1e9,
-            self.pending.address,
+            self.thread().pending.address,
             object.id,
             self.tried.handlers
         ));

@@ -1,17 +1,17 @@
 //! What a node does while its program waits, and at poll points.
 
-use super::sharing::{Halt, Suspended};
-use super::{Delays, Doing, Incoming, Left, Mapped, NodeState, Wait};
+use super::sharing::Suspended;
+use super::{Delays, Incoming, Left, NodeState};
 use crate::history::{History, PastEvent};
 use crate::spare::Arrival;
 use crate::transport::{Handed, Parcel};
 use crate::wire::{self, Control, Packet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use trivium_engine::Node;
 use trivium_engine::number::index;
-use trivium_engine::{Node, Object};
 use trivium_guest::ProgramFault;
-use trivium_node::{Claimed, NodeError};
+use trivium_node::{CallHost, Claimed, Mapped, NodeError, RUNNING, Wait};
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
@@ -49,38 +49,32 @@ impl Patience {
 }
 
 impl NodeState {
-    /// The program waits, and the node runs handlers, until it may go on. For how long, in nanoseconds.
-    pub(super) fn wait(&mut self, wait: Wait) -> Result<u64, Halt> {
-        self.wait_after(wait, |_| Ok(()))
-    }
-
-    /// The program waits for an access that has just been stopped. What its handlers do about that is begun before anybody looks for packets. Not where
-    /// it has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
-    pub(super) fn wait_for_access(&mut self, block: Object) -> Result<u64, Halt> {
-        self.wait_after(Wait::Access(block), |node| {
-            if node.left.is_none() && node.handle_one().map_err(|error| node.fail(error))? {
-                node.had_a_turn();
-            }
-            Ok(())
-        })
-    }
-
-    /// Waits; something is done before anybody looks for packets. Where the node shares its thread, what has called this returns to
-    /// that thread, which calls it again when the program may go on: this is then the end of the same wait.
-    fn wait_after(
+    /// Tries until something that the program asks for is done. Nothing where it has to wait and returns to the thread that it shares: it
+    /// then asks for the same again when it goes on.
+    pub(super) fn until_done<T>(
         &mut self,
-        wait: Wait,
-        first: impl FnOnce(&mut Self) -> Result<(), ProgramFault>,
-    ) -> Result<u64, Halt> {
-        if self.suspended.is_some() {
-            return self.waited();
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<T>, ProgramFault>,
+    ) -> Result<Option<T>, ProgramFault> {
+        if self.suspended.is_some() && !self.waited()? {
+            return Ok(None);
         }
-        self.doing = Doing::Waiting(wait);
+        loop {
+            let done = attempt(self)?;
+            if done.is_some() || !self.wait()? {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// The program waits for what its thread says, and the node runs handlers, until it may go on. Whether it goes on: where the node
+    /// shares its thread, the program returns to that, and its wait ends with [`NodeState::waited`].
+    pub(super) fn wait(&mut self) -> Result<bool, ProgramFault> {
+        let Some(wait) = self.thread().wait else { return Ok(true) };
         let suspended = Suspended::new(wait, self.note_wait(wait));
-        let begun = first(self);
+        let begun = self.handle_first(wait);
         if self.shares_thread() && begun.is_ok() && !self.is_running() {
             self.suspended = Some(suspended);
-            return Err(Halt::Waits);
+            return Ok(false);
         }
         let waited = begun.and_then(|()| match self.history {
             History::Replayed(_) => self.wait_as_recorded(),
@@ -88,22 +82,35 @@ impl NodeState {
         });
         self.note_waited(suspended.noted);
         waited?;
-        Ok(self.has_waited(suspended.begun))
+        self.has_waited(wait, suspended.begun);
+        Ok(true)
+    }
+
+    /// What handlers do about an access that has just been stopped is begun before anybody looks for packets. Not where
+    /// it has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
+    fn handle_first(&mut self, wait: Wait) -> Result<(), ProgramFault> {
+        let is_first = matches!(wait, Wait::Access(_)) && !self.tried.has_waited();
+        if is_first && self.left.is_none() && self.handle_one().map_err(|error| self.fail(error))? {
+            self.had_a_turn();
+        }
+        Ok(())
     }
 
     /// A wait is over that began then.
-    pub(super) fn has_waited(&mut self, begun: Instant) -> u64 {
+    pub(super) fn has_waited(&mut self, wait: Wait, begun: Instant) {
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let took = self.took(took);
         self.counts.waits += took;
-        took
+        if let Wait::Access(_) = wait {
+            self.tried.waited(took);
+        }
     }
 
     fn wait_for_others(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         let (mut idle, mut busy): (Option<Instant>, Option<Instant>) = (None, None);
         let (mut looks, mut turns) = (0u32, 0u32);
         // Who comes to a barrier, or to its end, tells it then, and once: told late, it would count for the next barrier.
-        let mut is_told = matches!(wait, Wait::Barrier(_) | Wait::End);
+        let mut is_told = matches!(wait, Wait::Barrier(_) | Wait::End(_));
         while !self.is_running() {
             if self.progress()? {
                 self.had_a_turn();
@@ -116,11 +123,11 @@ impl NodeState {
                 }
                 continue;
             }
-            if let Doing::Waiting(Wait::Sleep(end)) = self.doing
+            if let Some(Wait::Sleep(end)) = self.thread().wait
                 && self.now() >= end
             {
                 self.happened(PastEvent::Woken);
-                self.wake();
+                self.wake(RUNNING);
                 self.had_a_turn();
                 break;
             }
@@ -365,7 +372,7 @@ impl NodeState {
         if offset >= self.core.space.borrow().bytes() {
             return Err(UNTOLD);
         }
-        if self.mapped.get(page) != Some(&Mapped::Yes) {
+        if !self.core.pages.is_known(page) {
             self.ask_for(page);
         }
         Ok(())
@@ -392,7 +399,7 @@ impl NodeState {
             return Err("a page that is to move and cannot");
         }
         let mut contents = vec![0; index(bytes)];
-        self.memory.read(page as u64 * bytes, &mut contents).map_err(|_| "a page that is not in memory")?;
+        self.core.memory.read(page as u64 * bytes, &mut contents).map_err(|_| "a page that is not in memory")?;
         self.post(to, wire::write_page(page, &contents));
         Ok(())
     }
@@ -400,10 +407,10 @@ impl NodeState {
     /// A page has come that this node has claimed, with its contents.
     fn page_has_come(&mut self, page: usize, contents: &[u8]) -> Result<(), &'static str> {
         let bytes = self.core.space.borrow().page_bytes();
-        if self.mapped.get(page) != Some(&Mapped::Asked) || contents.len() as u64 != bytes {
+        if self.core.pages.of(page) != Mapped::Asked || contents.len() as u64 != bytes {
             return Err("a page that nobody asked for");
         }
-        self.memory.write(page as u64 * bytes, contents).map_err(|_| "a page that is not in memory")?;
+        self.core.memory.write(page as u64 * bytes, contents).map_err(|_| "a page that is not in memory")?;
         self.placed(page, self.core.me)
     }
 
@@ -475,18 +482,21 @@ impl NodeState {
         (0..=Node::MAX).take(self.core.protocols.nodes as usize).filter(move |&node| node != me)
     }
 
-    /// The program has ended: handlers go on until the run is over.
-    pub(crate) fn serve_until_the_end(&mut self) -> Result<(), Halt> {
+    /// The program has ended: handlers go on until the run is over. Whether it is.
+    pub(crate) fn serve_until_the_end(&mut self, exit_code: i32) -> Result<bool, ProgramFault> {
         if !std::mem::replace(&mut self.serves, true) {
             if self.core.protocols.any_one_writer {
                 self.next_phase();
             }
-            self.doing = Doing::Waiting(Wait::End);
+            self.waits(Wait::End(exit_code));
             self.report(0);
         }
-        while !self.is_over || self.suspended.is_some() {
-            self.wait(Wait::End)?;
-        }
-        Ok(())
+        let is_over = self.until_done(|node| {
+            if !node.is_over {
+                node.waits(Wait::End(exit_code));
+            }
+            Ok(node.is_over.then_some(()))
+        });
+        Ok(is_over?.is_some())
     }
 }

@@ -3,12 +3,11 @@
 
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
-use crate::node::processor::{Doing, Wait};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
-use trivium_engine::{Disposition, Engine, Event, Node, Outcome, Thread};
-use trivium_node::{AskedStep, NodeError, Request, allows};
+use trivium_engine::{Disposition, Engine, Event, Node, Object, Outcome, Thread};
+use trivium_node::{AskedStep, NodeError, NodeThreads, Request, allows};
 use trivium_protocol::{HandlerId, RoleId};
 
 /// What happened to an access that handlers may perform for a thread.
@@ -165,41 +164,44 @@ impl NodeState {
             return;
         }
         let time = self.now;
-        let request = Request::of((self.core.me, 0), &self.compute.pending(), self.compute.pending_kind());
+        let thread = &self.core.threads[event.thread];
+        let request = Request::of((self.core.me, event.thread), &thread.pending, thread.pending_kind);
         self.watched.asked.push(AskedNote { time, node: self.core.me, what: AskedWhat::Waits(request) });
     }
 
     /// A handler has ended, which may have performed accesses for threads, or completed them.
     pub(super) fn note_asked(&mut self, handling: &Handling, event: Option<&Event>, outcome: &Outcome) {
-        let is_kept = matches!(outcome.disposition, Disposition::Held | Disposition::Deferred)
-            && event.is_some_and(Event::has_caller);
+        let keeps = matches!(outcome.disposition, Disposition::Held | Disposition::Deferred);
+        let keeper = event.filter(|event| keeps && event.has_caller()).map(|event| event.thread);
         let (time, node) = (handling.start, self.core.me);
         let note = |what| AskedNote { time, node, what };
         if let Some(handler) = outcome.handler {
             let protocol = fit(handling.effects.protocol, "a protocol of a run, of which there are at most 65536");
             let handler = ByHandler { protocol, role: outcome.role, handler };
             self.watched.asked.extend(handling.effects.asked.iter().map(|&step| note(AskedWhat::Step(step, handler))));
-            if !is_kept && self.goes_on_by_itself(handling) {
-                return self.watched.asked.push(note(AskedWhat::Itself(0, handler)));
+            for thread in NodeThreads::numbers().filter(|&thread| keeper != Some(thread)) {
+                if self.goes_on_by_itself(thread, handling) {
+                    self.watched.asked.push(note(AskedWhat::Itself(thread, handler)));
+                } else if self.resumes(thread, handling).is_some() {
+                    self.watched.asked.push(note(AskedWhat::Keeps(thread)));
+                }
             }
         }
-        if is_kept || self.is_resumed(handling) {
-            self.watched.asked.push(note(AskedWhat::Keeps(0)));
-        }
+        self.watched.asked.extend(keeper.map(|thread| note(AskedWhat::Keeps(thread))));
     }
 
-    /// Whether a handler that has ended lets the processor perform the access with which it waits.
-    fn goes_on_by_itself(&mut self, handling: &Handling) -> bool {
-        let completes = handling.effects.asked.iter().any(|step| !step.performs);
-        if handling.effects.completed.is_some() {
-            return !completes;
+    /// Whether a handler that has ended lets a thread perform the access with which it waits.
+    fn goes_on_by_itself(&mut self, thread: Thread, handling: &Handling) -> bool {
+        if handling.effects.completed.iter().any(|&(completed, _)| completed == thread) {
+            let completes = |step: &AskedStep| !step.performs && step.request.asker.1 == thread;
+            return !handling.effects.asked.iter().any(completes);
         }
-        let Doing::Waiting(Wait::Access(object)) = self.compute.doing else { return false };
-        self.is_resumed(handling) && allows(self.tag(object), self.compute.pending_kind())
+        let Some(block) = self.resumes(thread, handling) else { return false };
+        allows(self.core.tag(block), self.core.threads[thread].pending_kind)
     }
 
-    /// Whether a handler that has ended lets the thread go that waits with an access.
-    fn is_resumed(&self, handling: &Handling) -> bool {
-        handling.effects.resumed.iter().any(|&object| self.core.thread.is_let_go_by(object))
+    /// The block that a handler which has ended has resumed, if it lets a thread go that waits for it.
+    fn resumes(&self, thread: Thread, handling: &Handling) -> Option<Object> {
+        handling.effects.resumed.iter().copied().find(|&object| self.core.threads[thread].is_let_go_by(object))
     }
 }

@@ -1,8 +1,8 @@
 //! Between phases regions of shared memory come under other protocols, and pages lose their homes (`docs/semantics.md`, section 1).
 
-use super::{NodeState, tag_of};
+use super::NodeState;
 use trivium_engine::Object;
-use trivium_node::{Binding, NodeError};
+use trivium_node::{Binding, Mapped, NodeError};
 use trivium_protocol::{Access, BLOCK};
 
 impl NodeState {
@@ -11,9 +11,7 @@ impl NodeState {
     /// # Errors
     /// A block of it is not at rest, or not at home; or one of the protocols has cached processors.
     pub(crate) fn bind(&mut self, binding: Binding) -> Result<(), NodeError> {
-        let tags = &mut self.blocks.tags;
-        let bound =
-            self.core.bind(binding, &format!("cycle {}", self.now), &mut |core, block| tag_of(tags, core, block))?;
+        let bound = self.core.bind(binding, &format!("cycle {}", self.now))?;
         let Some(blocks) = bound else { return Ok(()) };
         let bytes = self.core.space.borrow().range(binding.region);
         let pages = self.core.space.borrow().page_of(bytes.start)..self.core.space.borrow().page_of(bytes.end);
@@ -30,15 +28,12 @@ impl NodeState {
     /// # Errors
     /// A block of them is not at rest, or not at home; or it is under a protocol with cached processors.
     pub(crate) fn start(&mut self) -> Result<(), NodeError> {
-        let tags = &mut self.blocks.tags;
-        let placed = self.core.start(&format!("cycle {}", self.now), &mut |core, block| tag_of(tags, core, block))?;
+        let placed = self.core.start(&format!("cycle {}", self.now))?;
         for (page, blocks) in placed {
             self.forget_frames(page..page + 1);
-            if let Some(mapped) = self.blocks.mapped.get_mut(page) {
-                *mapped = false;
-            }
+            self.core.pages.put(page, Mapped::No);
             for block in blocks.map(|id| Object { kind: BLOCK, id }) {
-                if let Some(from) = self.take_tag(block) {
+                if let Some(from) = self.core.tags.forget(block) {
                     self.lowered(block, from, Access::None);
                 }
             }
@@ -46,17 +41,10 @@ impl NodeState {
         Ok(())
     }
 
-    /// The tag of a block is no longer known; what it was.
-    fn take_tag(&mut self, block: Object) -> Option<Access> {
-        let known = self.blocks.tags.get_mut(block.id as usize).map(std::mem::take)?;
-        let tag = usize::from(known).checked_sub(1)?;
-        [Access::None, Access::Read, Access::Write].get(tag).copied()
-    }
-
     /// The tag of a block is that of its new protocol's first state; lines that it does not allow leave the cache.
     fn forget_tag(&mut self, block: Object) {
-        if let Some(from) = self.take_tag(block) {
-            let to = self.tag(block);
+        if let Some(from) = self.core.tags.forget(block) {
+            let to = self.core.tag(block);
             self.lowered(block, from, to);
         }
     }

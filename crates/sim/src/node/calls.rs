@@ -3,16 +3,13 @@
 use crate::events::{Arrival, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::estimate::Estimate;
-use crate::node::processor::{Asks, Doing, Wait};
+use crate::node::processor::Asks;
 use crate::reports::counters::Spent;
 use crate::reports::trace::Note;
-use trivium_engine::Args;
-use trivium_guest::{
-    AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
-    SHARED_BASE, StackFrame,
-};
-use trivium_node::{Awaited, NodeError, Purpose, Refusal, SplitPhaseStep};
-use trivium_protocol::{BLOCK, EventKind, OpId};
+use trivium_engine::{Event, Object};
+use trivium_guest::{AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, StackFrame};
+use trivium_node::{Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
+use trivium_protocol::{EventKind, OpId};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
 const LATEST: u64 = 1 << 62;
@@ -20,11 +17,7 @@ const LATEST: u64 = 1 << 62;
 impl Processor for NodeState {
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.compute.has_executed(executed);
-        let spent = match access.kind {
-            AccessKind::Read => Spent::Read,
-            AccessKind::Write => Spent::Write,
-        };
-        self.reach(access.addr, access.size, access.kind, access.value, spent)
+        self.reach_for(&ProgramAccess::of(access))
     }
 
     fn poll(&mut self, executed: Executed) -> Result<AccessStep, ProgramFault> {
@@ -84,171 +77,116 @@ impl Processor for NodeState {
 
     fn call(&mut self, executed: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         self.compute.has_executed(executed);
-        match call {
-            Call::Node => return Ok(CallStep::Done(i64::from(self.core.me))),
-            Call::Nodes => return Ok(CallStep::Done(i64::from(self.shared.protocols.nodes))),
-            _ => {}
+        trivium_node::call(self, call)
+    }
+}
+
+impl CallHost for NodeState {
+    fn may_call(&mut self) -> bool {
+        self.thread().grant.is_some() || self.up_to_date()
+    }
+
+    fn fail(&mut self, error: NodeError) -> ProgramFault {
+        let fault = ProgramFault::new(error.what.clone());
+        self.failure.get_or_insert(error);
+        fault
+    }
+
+    fn waits(&mut self, wait: Wait) {
+        self.wait(wait, Spent::Sync);
+    }
+
+    fn reach(&mut self, access: &ProgramAccess) -> Result<AccessStep, ProgramFault> {
+        self.reach_for(access)
+    }
+
+    fn clock(&mut self) -> u64 {
+        self.compute.clock()
+    }
+
+    /// The processor's clock as a time, at the frequency of the machine.
+    fn nanoseconds(&mut self) -> u64 {
+        let picoseconds = u128::from(self.compute.clock()) * 1_000_000 / u128::from(self.shared.machine.processor.mhz);
+        u64::try_from(picoseconds / 1000).unwrap_or(u64::MAX)
+    }
+
+    /// Until so many nanoseconds have passed, which are rounded up to a cycle; handlers go on.
+    fn sleep(&mut self, nanoseconds: u64) -> Sleep {
+        let cycles = (u128::from(nanoseconds) * u128::from(self.shared.machine.processor.mhz)).div_ceil(1000);
+        let end = u128::from(self.compute.clock()) + cycles;
+        let Some(end) = u64::try_from(end).ok().filter(|end| *end < LATEST) else { return Sleep::TooLong };
+        if cycles == 0 {
+            return Sleep::IsOver;
         }
-        if let Some(value) = self.compute.answered.take() {
-            return Ok(CallStep::Done(value));
+        self.post(self.core.me, end, Posted::Signal(Signal::Awake));
+        self.wait(Wait::Sleep(end), Spent::Sync);
+        Sleep::Sleeps
+    }
+
+    /// At the machine's barrier.
+    fn arrive(&mut self, purpose: Purpose) {
+        self.compute.arrived = Some((self.compute.clock(), purpose));
+        self.wait(Wait::Barrier(purpose), Spent::Sync);
+    }
+
+    fn can_call(&mut self, protocol: usize, op: OpId, block: Object) -> Result<bool, ProgramFault> {
+        let offset = self.core.offset_of(block);
+        if self.polls() || !self.map(offset, Spent::Sync) || !self.bring_page(offset, Spent::Sync)? {
+            return Ok(false);
         }
-        if std::mem::take(&mut self.compute.released) {
-            return Ok(CallStep::Done(0));
+        self.check_call(protocol, op, block)?;
+        Ok(true)
+    }
+
+    fn hand_over(&mut self, protocol: usize, event: &Event) {
+        // A processor that handles the call itself has its arguments.
+        let handed = if self.model.handles_calls() { 0 } else { 1 + event.args.words().len() as u64 };
+        let handing = self.shared.machine.processor.call_word * handed;
+        let from = self.compute.clock();
+        if self.shared.traced.is_some()
+            && let EventKind::Op(op) = event.kind
+        {
+            let name = self.core.protocols.call_name(protocol, op);
+            let parts = [(crate::reports::timeline::Reason::Call, "hand over", from + handing)];
+            self.note_stall(from, Spent::Sync, &name, &parts);
         }
-        if self.compute.grant.is_none() && !self.up_to_date() {
-            return Ok(CallStep::Wait);
+        self.stall(handing, Spent::Sync);
+        let mut call = self.local(protocol, event.kind, event.object);
+        call.event.args = event.args;
+        call.number = self.thread_mut().asks(Awaited::Call(protocol));
+        let at = self.compute.clock();
+        self.raise(at, Arrival::Local(call));
+    }
+
+    fn has_allocated(&mut self, index: usize, bytes: u64) -> Result<(), NodeError> {
+        if self.core.space.borrow().wants_site(index, self.core.me) {
+            self.compute.asks = Some(Asks::Allocation(index));
         }
-        match call {
-            Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
-            Call::Cycles => Ok(CallStep::Done(self.compute.clock().cast_signed())),
-            Call::Nanoseconds => Ok(CallStep::Done(self.nanoseconds())),
-            Call::Sleep { nanoseconds } => self.sleep(*nanoseconds),
-            Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
-            Call::Bind { addr, protocol } => {
-                let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
-                Ok(self.arrive(Purpose::Bind(binding)))
-            }
-            Call::ParallelStart => {
-                self.core.check_starts_once().map_err(|error| self.fail(error))?;
-                Ok(self.arrive(Purpose::Start))
-            }
-            Call::Shared { addr, bytes, part } => {
-                self.core.share(*addr, *bytes, *part).map_err(|error| self.fail(error))?;
-                self.model.cache.lower(*addr, *bytes, false);
-                Ok(CallStep::Done(0))
-            }
-            Call::Name { addr, name } => {
-                self.core.name_allocation(*addr, name).map_err(|error| self.fail(error))?;
-                Ok(CallStep::Done(0))
-            }
-            Call::Barrier => Ok(self.arrive(Purpose::Barrier)),
-            Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
-            Call::Prefetch { addr, write } => Ok(self.prefetch(*addr, *write)),
-            Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
-            Call::RegionBegin => {
-                self.region_begin();
-                Ok(CallStep::Done(0))
-            }
-            Call::RegionEnd => {
-                self.region_end();
-                Ok(CallStep::Done(0))
-            }
-            Call::Print { fd, bytes } => {
-                let now = self.compute.clock();
-                self.compute.printed.push((now, *fd, bytes.clone()));
-                self.takes(bytes.len() as u64);
-                Ok(CallStep::Done(0))
-            }
-            Call::Op { import, args } => {
-                let (protocol, op) = self.core.protocols.calls[*import];
-                self.op(protocol, op, args.clone())
-            }
-            Call::SplitPhase { what, addr, bytes, place } => {
-                match self.core.split_phase(*what, *addr, *bytes, *place)? {
-                    SplitPhaseStep::Known(value) => Ok(CallStep::Done(value)),
-                    SplitPhaseStep::Call(protocol, op, words) => self.op(protocol, op, words),
-                }
-            }
-        }
+        let Some(room) = self.shared.room else { return Ok(()) };
+        let most = Estimate::of(&self.core.space.borrow(), &self.shared);
+        most.refused(self.core.me, bytes, room, self.shared.protocols.nodes).map_or(Ok(()), Err)
+    }
+
+    fn has_shared(&mut self, address: u32, bytes: u32) {
+        self.model.cache.lower(address, bytes, false);
+    }
+
+    fn prefetch(&mut self, address: u32, write: bool) -> bool {
+        self.prefetch_block(address, write)
+    }
+
+    fn region(&mut self, begins: bool) {
+        if begins { self.region_begin() } else { self.region_end() }
+    }
+
+    fn print(&mut self, fd: u32, bytes: &[u8]) {
+        let now = self.compute.clock();
+        self.compute.printed.push((now, fd, bytes.to_vec()));
+        self.takes(bytes.len() as u64);
     }
 }
 
 impl NodeState {
-    fn program_memory(&self) -> Result<trivium_guest::Memory, ProgramFault> {
-        match &self.blocks.memory {
-            trivium_node::NodeMemory::Program(memory) => Ok(memory.clone()),
-            trivium_node::NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),
-        }
-    }
-
-    /// The processor's clock as a time, at the frequency of the machine.
-    fn nanoseconds(&self) -> i64 {
-        let picoseconds = u128::from(self.compute.clock()) * 1_000_000 / u128::from(self.shared.machine.processor.mhz);
-        i64::try_from(picoseconds / 1000).unwrap_or(i64::MAX)
-    }
-
-    /// The program waits until so many nanoseconds have passed, which are rounded up to a cycle; handlers go on.
-    fn sleep(&mut self, nanoseconds: u64) -> Result<CallStep, ProgramFault> {
-        let cycles = (u128::from(nanoseconds) * u128::from(self.shared.machine.processor.mhz)).div_ceil(1000);
-        let end = u128::from(self.compute.clock()) + cycles;
-        let Some(end) = u64::try_from(end).ok().filter(|end| *end < LATEST) else {
-            let what = format!(
-                "node {} sleeps for {nanoseconds} nanoseconds, which is longer than its clock counts",
-                self.core.me
-            );
-            return Err(self.fail(NodeError::subject(what).help("sleep for a shorter time")));
-        };
-        if cycles == 0 {
-            return Ok(CallStep::Done(0));
-        }
-        self.post(self.core.me, end, Posted::Signal(Signal::Awake));
-        self.wait(Wait::Sleep, Spent::Sync);
-        Ok(CallStep::Wait)
-    }
-
-    fn read_modify_write(&mut self, rmw: &ReadModifyWrite) -> Result<CallStep, ProgramFault> {
-        self.core.check_atomic(rmw.addr).map_err(|error| self.fail(error))?;
-        self.compute.atomic = Some(*rmw);
-        let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand, Spent::Write)?;
-        let old = match step {
-            AccessStep::Wait => return Ok(CallStep::Wait),
-            AccessStep::Go => self.program_memory()?.read_modify_write(rmw)?,
-            AccessStep::Complete(old) => old,
-        };
-        self.compute.atomic = None;
-        Ok(CallStep::Done(old.cast_signed()))
-    }
-
-    /// At the machine's barrier.
-    fn arrive(&mut self, purpose: Purpose) -> CallStep {
-        self.compute.arrived = Some((self.compute.clock(), purpose));
-        self.wait(Wait::Barrier, Spent::Sync);
-        CallStep::Wait
-    }
-
-    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, ProgramFault> {
-        let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
-        let index = self.compute.allocations;
-        let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
-        match made {
-            Ok(offset) => {
-                self.compute.allocations += 1;
-                if self.core.space.borrow().wants_site(index, self.core.me) {
-                    self.compute.asks = Some(Asks::Allocation(index));
-                }
-                if let Some(room) = self.shared.room {
-                    let most = Estimate::of(&self.core.space.borrow(), &self.shared);
-                    if let Some(error) = most.refused(self.core.me, bytes, room, self.shared.protocols.nodes) {
-                        return Err(self.fail(error));
-                    }
-                }
-                Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
-            }
-            Err(error) => Err(self.fail(error)),
-        }
-    }
-
-    fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<CallStep, ProgramFault> {
-        let mut step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
-        if step == AccessStep::Complete(old) {
-            // A handler has read it, and the block may have been changed or taken away since, when nobody slept.
-            step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
-        }
-        let value = match step {
-            AccessStep::Wait => return Ok(CallStep::Wait),
-            AccessStep::Go => self.program_memory()?.read_word(address, size)?,
-            AccessStep::Complete(value) => value,
-        };
-        if value != old {
-            return Ok(CallStep::Done(value.cast_signed()));
-        }
-        // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
-        let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
-        self.compute.watches = (address, size);
-        self.wait(Wait::Change(block), Spent::Sync);
-        Ok(CallStep::Wait)
-    }
-
     fn region_begin(&mut self) {
         if self.compute.region.is_none() {
             let now = self.counted();
@@ -270,42 +208,10 @@ impl NodeState {
         }
     }
 
-    fn op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<CallStep, ProgramFault> {
-        let object = self.core.called_object(protocol, op, &mut words)?;
-        if object.kind == BLOCK {
-            let offset = self.core.offset_of(object);
-            if self.polls() || !self.map(offset, Spent::Sync) || !self.bring_page(offset, Spent::Sync)? {
-                return Ok(CallStep::Wait);
-            }
-            self.check_call(protocol, op, object)?;
-        }
-        self.core.begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
-            Refusal::Program(fault) => fault,
-            Refusal::Broken(error) => self.fail(error),
-        })?;
-        // A processor that handles the call itself has its arguments.
-        let handed = if self.model.handles_calls() { 0 } else { 1 + words.len() as u64 };
-        let handing = self.shared.machine.processor.call_word * handed;
-        let from = self.compute.clock();
-        if self.shared.traced.is_some() {
-            let name = self.core.call_name(protocol, op);
-            let parts = [(crate::reports::timeline::Reason::Call, "hand over", from + handing)];
-            self.note_stall(from, Spent::Sync, &name, &parts);
-        }
-        self.stall(handing, Spent::Sync);
-        let mut call = self.local(protocol, EventKind::Op(op), object);
-        call.event.args = Args::of(&words);
-        call.number = self.core.thread.asks(Awaited::Call(protocol));
-        let at = self.compute.clock();
-        self.raise(at, Arrival::Local(call));
-        self.wait(Wait::Call { protocol, op, object }, Spent::Sync);
-        Ok(CallStep::Wait)
-    }
-
     /// The program has ended.
     pub(crate) fn finish(&mut self, exit_code: i32) {
         self.region_end();
         self.note_compute(self.compute.clock());
-        self.compute.doing = Doing::Finished(exit_code);
+        self.thread_mut().wait = Some(Wait::End(exit_code));
     }
 }

@@ -5,14 +5,13 @@
 use crate::machine::{AccessPrice, CallKind, Machine};
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
-use crate::node::processor::{Doing, SharedAccess, Way};
+use crate::node::processor::Way;
 use crate::reports::counters::{ACCESS_KINDS, AccessOf, Spent};
 use crate::reports::timeline::Reason;
-use crate::timing::pricing::Primitive;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Event, Object, Outcome};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
-use trivium_node::{NodeError, Protocols};
+use trivium_node::{HandlerHost, NodeError, Primitive, ProgramAccess, Protocols, reach_shared};
 use trivium_protocol::{Access, BLOCK, EventKind, OpId, RoleKind, StateId};
 
 /// A state of a role that gives access to blocks.
@@ -178,7 +177,7 @@ impl NodeState {
     /// Whether handlers must wait until the program calls its library.
     #[inline]
     pub(super) fn is_out_of_library(&self) -> bool {
-        self.model.only_in_library() && self.compute.doing == Doing::Running && !self.checks.in_library
+        self.model.only_in_library() && self.thread().is_running() && !self.checks.in_library
     }
 
     /// Whether something is to be handled before the library's present call goes on.
@@ -196,15 +195,15 @@ impl NodeState {
     }
 
     /// An access to shared memory, of at most 8 bytes inside an aligned word, as a call of the library.
-    pub(super) fn reach_by_library(&mut self, access: &SharedAccess) -> Result<AccessStep, ProgramFault> {
-        if self.compute.grant.is_none() && (self.polls() || !self.up_to_date()) {
+    pub(super) fn reach_by_library(&mut self, access: &ProgramAccess) -> Result<AccessStep, ProgramFault> {
+        if self.thread().grant.is_none() && (self.polls() || !self.up_to_date()) {
             return Ok(AccessStep::Wait);
         }
-        let grant = self.compute.grant.take();
+        let grant = self.thread_mut().grant.take();
         if grant.is_none() {
             self.compute.cause = None;
         }
-        self.reach_shared(access, grant, Way::Library)
+        reach_shared(self, access, grant, Way::Library)
     }
 
     /// What the library's check costs, and the count of it: by the state of the block, and whether it hits.
@@ -218,7 +217,7 @@ impl NodeState {
         let class = self.class_of(block)?;
         let counted = match kind {
             AccessKind::Read => 0,
-            AccessKind::Write if self.compute.atomic.is_some() => 2,
+            AccessKind::Write if self.thread().atomic.is_some() => 2,
             AccessKind::Write => 1,
         };
         self.count_access((class, counted), hits);
@@ -254,8 +253,8 @@ impl NodeState {
         };
         let class = self.class_of(block)?;
         let (access, hits) = match does {
-            CallKind::Read => (AccessKind::Read, self.tag(block) >= Access::Read),
-            CallKind::Write => (AccessKind::Write, self.tag(block) == Access::Write),
+            CallKind::Read => (AccessKind::Read, self.core.tag(block) >= Access::Read),
+            CallKind::Write => (AccessKind::Write, self.core.tag(block) == Access::Write),
         };
         self.checks.calling = Some((class, kind));
         self.charge_check(class, access, hits, Spent::Sync);
@@ -309,7 +308,7 @@ impl NodeState {
             && outcome.after != StateId(0)
             && engine.protocol().roles[outcome.role.index()].kind == RoleKind::Home;
         if is_first {
-            self.did(Primitive::First);
+            self.used(Primitive::First);
         }
     }
 

@@ -4,7 +4,6 @@ use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Sign
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
 use crate::node::next::{Action, Next};
-use crate::node::processor::{Doing, Wait};
 use crate::node::shared::Shared;
 use crate::reports::timeline::{Cause, Stretch, Work};
 use crate::reports::trace::{Handled, Note};
@@ -13,8 +12,10 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::{Did, Given, Trigger};
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Disposition, Engine, Event, Fault, Node, Object, Outcome};
-use trivium_node::{Held, Instance, NodeError, Purpose, Touched};
+use trivium_engine::{Engine, Event, Fault, Node, Object, Outcome, Thread};
+use trivium_node::{
+    GoesOn, Held, Instance, NodeError, Purpose, RunningHandler, ThreadHost, Touched, let_threads_go_on, try_again,
+};
 use trivium_protocol::{EventKind, RoleId};
 
 /// A handler may take so many cycles: the watchdog.
@@ -103,14 +104,10 @@ impl NodeState {
                     Purpose::Bind(binding) => self.bind(binding)?,
                     Purpose::Start => self.start()?,
                 }
-                self.compute.released = true;
                 self.compute.barriers += 1;
                 self.wake(now, &None);
             }
-            Signal::Awake => {
-                self.compute.answered = Some(0);
-                self.wake(now, &None);
-            }
+            Signal::Awake => self.wake(now, &None),
             Signal::GiveUp { block, heard } => self.give_up_line(block, heard),
             Signal::Claim { page, by } => self.claimed(page, by)?,
             Signal::Move { page, to, at } => self.move_page(page, to, at)?,
@@ -137,11 +134,11 @@ impl NodeState {
         if let Some(event) = &event {
             self.expect(&dispatched, event);
             if event.has_caller() {
-                self.core.thread.is_replayed();
+                self.core.threads[event.thread].is_replayed();
                 self.note_waits(protocol, event);
             }
         }
-        let outcome = engine.replay(role, object, self);
+        let outcome = engine.replay(role, object, &mut RunningHandler(&mut *self));
         self.check_homes(start)?;
         let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
@@ -175,7 +172,7 @@ impl NodeState {
         let is_wanted = match event.kind {
             EventKind::Evict => self.still_evicts(protocol, event, self.now),
             kind if kind.is_hint() => self.hears_prefetch(protocol, event),
-            _ if event.has_caller() => self.core.thread.begins_to_wait(local.number),
+            _ if event.has_caller() => self.core.threads[event.thread].begins_to_wait(local.number),
             _ => true,
         };
         if is_wanted {
@@ -249,8 +246,8 @@ impl NodeState {
         }
         self.expect(dispatched, event);
         let outcome = match role {
-            Some(role) => engine.dispatch_to(role, event, self),
-            None => engine.dispatch(event, self),
+            Some(role) => engine.dispatch_to(role, event, &mut RunningHandler(&mut *self)),
+            None => engine.dispatch(event, &mut RunningHandler(&mut *self)),
         };
         self.check_homes(start)?;
         if let Ok(outcome) = &outcome {
@@ -308,26 +305,18 @@ impl NodeState {
             true => self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, on_processor)),
             false => Runs::default(),
         };
-        let returned = handling.effects.settle(&mut self.core.thread, event, outcome.disposition);
+        handling.effects.settle(&mut self.core.threads, event, outcome.disposition);
         if handling.effects.trouble.is_some() {
             let who = format!("node {}, cycle {}", self.core.me, handling.start);
             return Err(handling.effects.troubled(engine, outcome, &who));
         }
-        match (outcome.disposition, event) {
-            (Disposition::Held, Some(event)) => self.core.schedule.hold(Held {
-                protocol: dispatched.protocol,
-                role: outcome.role,
-                event: *event,
-                number: self.core.thread.latest(),
-            }),
-            (Disposition::Deferred, _) => {}
-            (_, Some(Event { payload: Some(payload), .. })) => self.forget(*payload),
-            _ => {}
+        if let Some(payload) = self.core.keep_event(dispatched.protocol, event, outcome) {
+            self.forget(payload);
         }
         if shared.protocols.any_cached {
-            self.blocks.lines.empty_buffers();
+            self.core.lines.empty_buffers();
         }
-        self.release(dispatched.protocol, engine, &mut handling, (&runs, returned));
+        self.release(dispatched.protocol, engine, &mut handling, &runs);
         self.look_at_prefetches(handling.timing.resume.unwrap_or(end));
         self.tries(outcome.object)?;
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
@@ -399,7 +388,7 @@ impl NodeState {
         }
         let given = own.map(|(_, given)| given);
         let (machine, block) = (&shared.machine, shared.protocols.block);
-        let start = (handling.start, self.compute.runnable());
+        let start = (handling.start, self.thread().is_running());
         if handling.path != Path::NONE {
             if let Some(folded) = handling.paths.price(handling.path, given, machine, block, &self.model.bus) {
                 return self.model.price_folded(folded, start, &mut handling.timing);
@@ -471,44 +460,28 @@ impl NodeState {
         busy
     }
 
-    /// What a handler did to others, and to the processor, takes its way; the call that has `returned` gives this.
+    /// What a handler did to others, and to the processor, takes its way.
     #[inline(always)]
-    fn release(
-        &mut self,
-        protocol: usize,
-        engine: &Engine,
-        handling: &mut Handling,
-        (runs, returned): (&Runs, Option<i64>),
-    ) {
+    fn release(&mut self, protocol: usize, engine: &Engine, handling: &mut Handling, runs: &Runs) {
         let end = handling.timing.end;
         let run = &runs.all;
-        let left = |at: u64| run.clone().map(|run| (run, at));
-        let resumed_by = runs.resumes.as_ref().or(run.as_ref());
-        for (payload, _) in &handling.gathered {
+        for (payload, _) in &handling.effects.gathered {
             self.forget(*payload);
         }
         if !handling.sends.is_empty() {
             self.release_sends(protocol, engine, handling, runs);
         }
         let resumed = handling.timing.resume.unwrap_or(end);
-        if let Some(value) = returned {
-            self.answered(value, resumed, &resumed_by.map(|run| (run.clone(), resumed)));
-        }
-        if let Some(read) = handling.effects.completed {
-            self.complete_access_at(read, resumed, resumed_by.map(|run| (run.clone(), resumed)));
-        }
-        for &object in &handling.effects.resumed {
-            self.resume_access(object, resumed, resumed_by.map(|run| (run.clone(), resumed)));
-        }
-        if let Doing::Waiting(Wait::Change(block)) = self.compute.doing
-            && handling.effects.changed.contains(&block)
-        {
-            self.wake(end, &left(end));
-        }
+        let resumed_by = runs.resumes.as_ref().or(run.as_ref());
+        let when = When {
+            resumed: (resumed, resumed_by.map(|run| (run.clone(), resumed))),
+            ended: (end, run.clone().map(|run| (run, end))),
+        };
+        let_threads_go_on(self, &handling.effects, &when);
         if !handling.effects.tasks.is_empty() || !handling.effects.timers.is_empty() {
             self.start_later(protocol, handling, run);
         }
-        self.try_again(protocol, engine, &handling.effects.touched, end, run);
+        try_again(self, protocol, engine, &handling.effects.touched, &when);
     }
 
     /// A handler's messages leave.
@@ -554,18 +527,6 @@ impl NodeState {
         }
     }
 
-    /// The call at which the program waits returns a value at a cycle.
-    fn answered(&mut self, value: i64, at: u64, cause: &Cause) {
-        let Doing::Waiting(Wait::Call { protocol: called, op, .. }) = self.compute.doing else { return };
-        let protocol = self.shared.protocols.engines[called].protocol();
-        let address = protocol.ops[op.index()].result == Some(trivium_protocol::Type::Address);
-        let value = if address { value + i64::from(trivium_guest::SHARED_BASE) } else { value };
-        self.compute.answered = Some(value);
-        let barrier = trivium_protocol::Promise::Barrier(op);
-        self.compute.barriers += u64::from(protocol.promises.contains(&barrier));
-        self.wake(at, cause);
-    }
-
     /// Tasks and timers that a handler has started.
     #[cold]
     fn start_later(&mut self, protocol: usize, handling: &mut Handling, run: &Option<Arc<Work>>) {
@@ -582,36 +543,6 @@ impl NodeState {
             if let Some(after) = after {
                 let at = self.timer_time(role, object, end, end + after);
                 self.raise(at, Arrival::Timer(Box::new(Expiry { protocol, role, object, generation })));
-            }
-        }
-    }
-
-    /// Deferred and held events of the instances that a handler touched get their turn.
-    #[inline(always)]
-    fn try_again(&mut self, protocol: usize, engine: &Engine, touched: &[Touched], end: u64, run: &Option<Arc<Work>>) {
-        for touched in touched {
-            let record = self.core.records.at(touched.place);
-            let due = engine.replay_due(touched.role, record);
-            if due || !self.core.schedule.holds_nothing() {
-                let changed = touched.before != engine.state(touched.role, record);
-                self.try_instance((protocol, touched.role, touched.object), (due, changed), end, run);
-            }
-        }
-    }
-
-    /// The same of one instance: a deferred event of its is `due`, or its state has `changed`.
-    #[cold]
-    fn try_instance(&mut self, instance: Instance, (due, changed): (bool, bool), end: u64, run: &Option<Arc<Work>>) {
-        let cause: Cause = run.clone().map(|run| (run, end));
-        if due {
-            self.core.schedule.due(instance, self.recording.then(|| cause.clone()));
-        }
-        if changed && !self.core.schedule.holds_nothing() {
-            for held in self.core.schedule.take_held(instance) {
-                let at = if held.event.has_caller() { self.retry_time(end) } else { end };
-                let again =
-                    Local { protocol: instance.0, event: held.event, number: held.number, cause: cause.clone() };
-                self.raise(at, Arrival::Local(Box::new(again)));
             }
         }
     }
@@ -684,5 +615,46 @@ impl NodeState {
         } else {
             error
         }
+    }
+}
+
+/// When what a handler did takes effect, and why.
+pub struct When {
+    /// For threads that it lets go on.
+    pub resumed: (u64, Cause),
+    /// For all else: when it has ended.
+    pub ended: (u64, Cause),
+}
+
+impl ThreadHost for NodeState {
+    type When = When;
+
+    fn goes_on(&mut self, thread: Thread, why: GoesOn, when: &When) {
+        let (at, cause) = &when.resumed;
+        match why {
+            GoesOn::Returned(is_barrier) => {
+                self.compute.barriers += u64::from(is_barrier);
+                self.wake(*at, cause);
+            }
+            GoesOn::Access => {
+                let is_granted = self.core.threads[thread].grant.is_some();
+                let at = if is_granted { *at } else { self.retry_time(*at) };
+                self.wake(at.max(self.compute.trapped), cause);
+                self.compute.cause.clone_from(cause);
+            }
+            GoesOn::Changed => self.wake(when.ended.0, &when.ended.1),
+        }
+    }
+
+    fn is_due(&mut self, instance: Instance, when: &When) {
+        let cause = self.recording.then(|| when.ended.1.clone());
+        self.core.schedule.due(instance, cause);
+    }
+
+    fn raise_again(&mut self, held: Held, when: &When) {
+        let (end, cause) = &when.ended;
+        let at = if held.event.has_caller() { self.retry_time(*end) } else { *end };
+        let Held { protocol, event, number, .. } = held;
+        self.raise(at, Arrival::Local(Box::new(Local { protocol, event, number, cause: cause.clone() })));
     }
 }

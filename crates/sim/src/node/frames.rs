@@ -7,7 +7,6 @@
 
 use crate::events::Arrival;
 use crate::node::NodeState;
-use crate::node::processor::{Doing, Wait};
 use crate::reports::counters::Spent;
 use crate::reports::timeline::Cause;
 use std::collections::VecDeque;
@@ -15,7 +14,7 @@ use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::{ProgramFault, SHARED_BASE};
-use trivium_node::{NodeError, shared_u32};
+use trivium_node::{CallHost, NodeError, Wait, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Response, RoleId};
 
 /// The frames of a node.
@@ -124,12 +123,9 @@ impl NodeState {
     }
 
     fn holds(&self, block: u32) -> bool {
-        let known = self.blocks.tags.get(block as usize).copied().unwrap_or(0);
-        match known {
-            // Nobody has touched it: the tag is that of its role's first state.
-            0 => self.core.first_access(Object { kind: BLOCK, id: block }) != Access::None,
-            tag => tag != 1 + Access::None as u8,
-        }
+        // Nobody has touched it: the tag is that of its role's first state.
+        let first = || self.core.first_access(Object { kind: BLOCK, id: block });
+        self.core.tags.known(block).unwrap_or_else(first) != Access::None
     }
 
     fn can_be_given_up(&self, page: usize) -> bool {
@@ -197,7 +193,7 @@ impl NodeState {
                 [outcome.after.index()];
             if state.access == Access::None && state.awaits.is_empty() && self.core.home_of(block) != self.core.me {
                 let empty = vec![0; index(self.shared.protocols.block)];
-                self.blocks.memory.write(self.core.offset_of(block), &empty).map_err(NodeError::subject)?;
+                self.core.memory.write(self.core.offset_of(block), &empty).map_err(NodeError::subject)?;
             }
         }
         self.look_at_frames(end, cause);
@@ -206,7 +202,7 @@ impl NodeState {
 
     /// The processor goes on if the page for whose frame it waits has gone; else what can be asked for by now is.
     fn look_at_frames(&mut self, at: u64, cause: &Cause) {
-        let Doing::Waiting(Wait::Frame(page)) = self.compute.doing else { return };
+        let Some(Wait::Frame(page)) = self.thread().wait else { return };
         if self.has_gone(page) {
             self.free_frame(page);
             self.wake(at, cause);

@@ -3,25 +3,21 @@
 
 use super::NodeState;
 use crate::events::{Posted, Signal};
-use crate::node::processor::{Doing, Wait};
 use crate::reports::counters::Spent;
 use trivium_engine::number::index;
 use trivium_engine::{Node, Object};
-use trivium_node::{Claimed, NodeError};
+use trivium_node::{Claimed, Mapped, NodeError, Wait};
 use trivium_protocol::BLOCK;
 
 impl NodeState {
     /// Whether the home of the page is known; if not, the processor waits until it is.
     pub(crate) fn map(&mut self, offset: u64, spent: Spent) -> bool {
         let page = self.core.space.borrow().page_of(offset);
-        if page >= self.blocks.mapped.len() {
-            self.blocks.mapped.resize(page + 16, false);
-        }
-        if self.blocks.mapped[page] {
+        if self.core.pages.is_known(page) {
             return true;
         }
         if !self.core.space.borrow().by_first_touch(page) {
-            self.blocks.mapped[page] = true;
+            self.core.pages.put(page, Mapped::Yes);
             return true;
         }
         let manager = self.core.space.borrow().manager(page);
@@ -33,12 +29,6 @@ impl NodeState {
         false
     }
 
-    /// Whether the home of a byte's page is known; nobody asks for it.
-    pub(super) fn is_placed(&self, offset: u64) -> bool {
-        let page = self.core.space.borrow().page_of(offset);
-        self.blocks.mapped.get(page) == Some(&true) || !self.core.space.borrow().by_first_touch(page)
-    }
-
     /// A message about an object has come: its sender knows the object's home, and so does this node from now on.
     pub(super) fn hear_of(&mut self, object: Object) {
         if object.kind != BLOCK {
@@ -46,13 +36,10 @@ impl NodeState {
         }
         let offset = self.core.offset_of(object);
         let page = self.core.space.borrow().page_of(offset);
-        if self.blocks.mapped.get(page) == Some(&true) || self.core.space.borrow().home(offset).is_none() {
+        if self.core.pages.is_known(page) || self.core.space.borrow().home(offset).is_none() {
             return;
         }
-        if page >= self.blocks.mapped.len() {
-            self.blocks.mapped.resize(page + 16, false);
-        }
-        self.blocks.mapped[page] = true;
+        self.core.pages.put(page, Mapped::Yes);
     }
 
     /// The handler that began at cycle `start` has met no block whose home this node does not know.
@@ -93,7 +80,7 @@ impl NodeState {
     pub(super) fn move_page(&mut self, page: usize, to: Node, at: u64) -> Result<(), NodeError> {
         let bytes = self.core.space.borrow().page_bytes();
         let mut contents = vec![0; index(bytes)];
-        self.blocks.memory.read(page as u64 * bytes, &mut contents).map_err(NodeError::subject)?;
+        self.core.memory.read(page as u64 * bytes, &mut contents).map_err(NodeError::subject)?;
         self.post(to, at, Posted::Signal(Signal::Placed { page, home: to, contents: Some(contents) }));
         Ok(())
     }
@@ -102,11 +89,11 @@ impl NodeState {
     pub(super) fn placed(&mut self, page: usize, home: Node, contents: Option<Vec<u8>>) -> Result<(), NodeError> {
         let bytes = self.core.space.borrow().page_bytes();
         if let Some(contents) = contents {
-            self.blocks.memory.write(page as u64 * bytes, &contents).map_err(NodeError::subject)?;
+            self.core.memory.write(page as u64 * bytes, &contents).map_err(NodeError::subject)?;
         }
         self.core.space.borrow_mut().claim(page, home);
-        self.blocks.mapped[page] = true;
-        if self.compute.doing == Doing::Waiting(Wait::Page(page)) {
+        self.core.pages.put(page, Mapped::Yes);
+        if self.thread().wait == Some(Wait::Page(page)) {
             self.wake(self.now, &None);
         }
         Ok(())

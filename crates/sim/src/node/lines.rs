@@ -10,26 +10,15 @@ use crate::events::{Arrival, Local};
 use crate::machine::price::Transaction;
 use crate::node::NodeState;
 use crate::timing::cache::LineState;
-use crate::timing::pricing::Primitive;
+use trivium_engine::Object;
 use trivium_engine::number::index;
-use trivium_engine::{CacheLine, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_node::{Data, EventNumber, HandlerMemory, Held, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Line, Response};
 
 impl NodeState {
-    fn requests(&self, block: Object) -> bool {
-        self.core.thread.requests(block) || self.blocks.lines.line(block).hinted
-    }
-
-    /// The line's access becomes what its state gives, for the processor and for those who watch.
-    fn show_line(&mut self, block: Object, protocol: usize, line: CacheLine, time: u64) {
-        let (from, to) = (self.tag(block), line.line.access());
-        self.blocks.lines.set(block, line);
-        if from == to {
-            return;
-        }
-        self.blocks.tags[block.id as usize] = 1 + to as u8;
+    /// The cache's line of a block gives another access at cycle `time`: for the processor, and for those who watch.
+    pub(super) fn note_line(&mut self, (block, protocol): (Object, usize), from: Access, to: Access, time: u64) {
         self.blame_tag(block, from, to, self.handling.evicts, time);
         let (address, bytes) =
             (SHARED_BASE + shared_u32(self.core.offset_of(block)), shared_u32(self.shared.protocols.block));
@@ -41,32 +30,9 @@ impl NodeState {
         }
     }
 
-    pub(crate) fn line_of(&self, block: Object) -> Line {
-        self.blocks.lines.line(block).line
-    }
-
-    /// See [`trivium_engine::Mechanisms::fill`].
-    pub(crate) fn fill_line(&mut self, block: Object, to: Line) -> bool {
-        if !self.requests(block) {
-            return false;
-        }
-        self.did(Primitive::FillLine);
-        self.handling.effects.changed.push(block);
-        let mut line = self.blocks.lines.line(block);
-        let fills = line.fill(to);
-        if fills {
-            self.fill_from_copy(block);
-        }
-        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
-        self.show_line(block, protocol, line, time);
-        if fills {
-            self.bring_in(block, protocol, to, time);
-        }
-        true
-    }
-
     /// The lines of a block come into the modelled cache; what was in their places leaves.
-    fn bring_in(&mut self, block: Object, protocol: usize, to: Line, time: u64) {
+    pub(super) fn bring_in(&mut self, block: Object, to: Line) {
+        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
         let held = if to == Line::Shared { LineState::Shared } else { LineState::Exclusive };
         let address = SHARED_BASE + shared_u32(self.core.offset_of(block));
         let step = index(self.shared.machine.cache.line);
@@ -83,42 +49,7 @@ impl NodeState {
     /// Whether a line would have to leave of a block for which a request is outstanding. What a prefetch has brought then leaves at once.
     fn must_keep_displaced(&mut self, address: u32) -> bool {
         let displaced = self.model.cache.displaced(address).filter(|&other| other >= SHARED_BASE);
-        displaced.is_some_and(|other| self.requests(self.core.block_of(u64::from(other - SHARED_BASE))))
-    }
-
-    /// See [`trivium_engine::Mechanisms::upgrade`].
-    pub(crate) fn upgrade_line(&mut self, block: Object) -> bool {
-        if !self.requests(block) {
-            return false;
-        }
-        self.did(Primitive::UpgradeLine);
-        self.handling.effects.changed.push(block);
-        let mut line = self.blocks.lines.line(block);
-        line.upgrade();
-        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
-        self.show_line(block, protocol, line, time);
-        true
-    }
-
-    /// See [`trivium_engine::Mechanisms::take`].
-    pub(crate) fn take_line(&mut self, block: Object, to: Line) {
-        self.did(Primitive::TakeLine);
-        self.handling.effects.changed.push(block);
-        self.take_to_copy(block);
-        let mut line = self.blocks.lines.line(block);
-        line.take(to, self.requests(block));
-        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
-        self.show_line(block, protocol, line, time);
-    }
-
-    /// See [`trivium_engine::Mechanisms::invalidate`].
-    pub(crate) fn invalidate_line(&mut self, block: Object) {
-        self.did(Primitive::InvalidateLine);
-        self.handling.effects.changed.push(block);
-        let mut line = self.blocks.lines.line(block);
-        line.invalidate(self.requests(block));
-        let (protocol, time) = (self.handling.effects.protocol, self.handling.start);
-        self.show_line(block, protocol, line, time);
+        displaced.is_some_and(|other| self.core.requests(self.core.block_of(u64::from(other - SHARED_BASE))))
     }
 
     /// The place of a line in the modelled cache is needed: a block that has a line there leaves, if its protocol
@@ -150,22 +81,24 @@ impl NodeState {
         let engine = self.shared.protocols.engines[protocol].clone();
         let role = engine.role_for(EventKind::Evict, BLOCK, self.core.home_of(block) == self.core.me);
         let is_told = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
-        let mut line = self.blocks.lines.line(block);
+        let mut line = self.core.lines.line(block);
         if line.line.access() == Access::None {
             return false;
         }
         line.evict(is_told);
         if line.written_back {
             let mut bytes = vec![0; index(self.shared.protocols.block)];
-            let read = self.blocks.memory.read(self.core.offset_of(block), &mut bytes);
+            let read = self.core.memory.read(self.core.offset_of(block), &mut bytes);
             self.trouble_of(read);
-            self.blocks.lines.leave(block, Box::new(Data { bytes, places: Vec::new() }));
+            self.core.lines.leave(block, Box::new(Data { bytes, places: Vec::new() }));
             for _ in 0..self.shared.protocols.block / self.shared.machine.cache.line {
                 self.model.bus.book(Transaction::WriteBack, time);
             }
         }
         let before = std::mem::replace(&mut self.handling.evicts, true);
-        self.show_line(block, protocol, line, time);
+        if let Some((from, to)) = self.core.set_line(block, line) {
+            self.note_line((block, protocol), from, to, time);
+        }
         self.handling.evicts = before;
         let leaves = line.line == Line::Leaving;
         if leaves {
@@ -190,10 +123,10 @@ impl NodeState {
             self.core.schedule.hold(Held { protocol, role, event: *event, number: EventNumber::default() });
             return None;
         }
-        let mut line = self.blocks.lines.line(block);
+        let mut line = self.core.lines.line(block);
         line.left();
-        self.blocks.lines.set(block, line);
-        event.payload = self.blocks.lines.take_left(block).map(|data| self.core.payloads.keep(data));
+        self.core.lines.set(block, line);
+        event.payload = self.core.lines.take_left(block).map(|data| self.core.payloads.keep(data));
         Some(local)
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::machine::Machine;
 use crate::node::NodeState;
-use crate::node::processor::Wait;
 use crate::node::script::plain_memory;
 use crate::node::shared::Shared;
 use std::cell::RefCell;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use trivium_contract::{Bench, check_mechanisms};
 use trivium_engine::{Args, Engine, Mechanisms, Object, Outgoing, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
-use trivium_node::{Awaited, HandlerMemory, Protocols, Space};
+use trivium_node::{Awaited, HandlerMemory, Protocols, RunningHandler, Space, Wait};
 use trivium_protocol::BLOCK;
 
 struct SimBench {
@@ -21,21 +20,21 @@ struct SimBench {
 }
 
 impl Bench for SimBench {
-    type M = NodeState;
+    type M = RunningHandler<Box<NodeState>>;
 
     fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    fn make(&self) -> NodeState {
+    fn make(&self) -> RunningHandler<Box<NodeState>> {
         let machine = Machine::load("typhoon", &[]).unwrap();
         let protocols = Protocols::new(vec![Rc::new(self.engine.clone())], 64, self.nodes);
         let shared = Rc::new(Shared::new(Protocols { watched: vec![true], ..protocols }, machine));
         let mut space = Space::new(4096, self.nodes);
         space.allocate(0, 0, 8192, Placement::RoundRobin, 0).unwrap();
         let mut node = NodeState::new(0, shared, Rc::new(RefCell::new(space)), 0);
-        node.blocks.memory = plain_memory(8192);
-        node
+        node.core.memory = plain_memory(8192);
+        RunningHandler(Box::new(node))
     }
 
     /// One whose home is this node, and one whose home is another.
@@ -43,14 +42,16 @@ impl Bench for SimBench {
         [Object { kind: BLOCK, id: 1 }, Object { kind: BLOCK, id: 65 }]
     }
 
-    fn fill(&self, m: &mut NodeState, block: Object, seed: u8) {
+    fn fill(&self, m: &mut RunningHandler<Box<NodeState>>, block: Object, seed: u8) {
         let bytes: Vec<u8> = (0..64).map(|i| seed.wrapping_mul(31).wrapping_add(i)).collect();
-        m.put(m.core.offset_of(block), &bytes);
+        let offset = m.0.core.offset_of(block);
+        m.0.put(offset, &bytes);
     }
 
-    fn contents(&self, m: &mut NodeState, block: Object) -> Vec<u8> {
+    fn contents(&self, m: &mut RunningHandler<Box<NodeState>>, block: Object) -> Vec<u8> {
         let mut bytes = vec![0; 64];
-        m.read_allocated(m.core.offset_of(block), &mut bytes);
+        let offset = m.0.core.offset_of(block);
+        m.0.read_allocated(offset, &mut bytes);
         bytes
     }
 
@@ -62,13 +63,14 @@ impl Bench for SimBench {
         true
     }
 
-    fn wait(&self, m: &mut NodeState, _: Thread, block: Object) -> Option<Pending> {
+    fn wait(&self, m: &mut RunningHandler<Box<NodeState>>, _: Thread, block: Object) -> Option<Pending> {
         let pending =
-            Pending { address: m.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
-        m.compute.set_pending(pending, AccessKind::Write);
-        let number = m.core.thread.asks(Awaited::Access(block));
-        assert!(m.core.thread.begins_to_wait(number));
-        m.wait(Wait::Access(block), crate::reports::counters::Spent::Write);
+            Pending { address: m.0.core.offset_of(block) + 8, size: 4, value: 0xdead_beef, ..Pending::default() };
+        let thread = m.0.thread_mut();
+        (thread.pending, thread.pending_kind) = (pending, AccessKind::Write);
+        let number = thread.asks(Awaited::Access(block));
+        assert!(thread.begins_to_wait(number));
+        m.0.wait(Wait::Access(block), crate::reports::counters::Spent::Write);
         Some(pending)
     }
 }
@@ -117,8 +119,8 @@ fn a_block_is_sent_as_if_it_had_been_gathered_before() {
             m.send(1, &outgoing);
         }
         bench.fill(&mut m, block, 8);
-        let envelope = m.handling.sends.pop().unwrap();
-        (envelope.message, envelope.object, envelope.to, envelope.data, m.handling.primitives.clone())
+        let envelope = m.0.handling.sends.pop().unwrap();
+        (envelope.message, envelope.object, envelope.to, envelope.data, m.0.handling.primitives.clone())
     };
     let (at_once, in_two) = (sent(true), sent(false));
     assert_eq!(at_once, in_two);

@@ -50,8 +50,8 @@ use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
 use trivium_guest::SHARED_BASE;
-use trivium_node::{Data, EventNumber, Lines, NodeCore, NodeError, NodeMemory, Space};
-use trivium_protocol::{Access, BLOCK, EventKind, MessageId};
+use trivium_node::{Data, EventNumber, NodeCore, NodeError, Space};
+use trivium_protocol::{BLOCK, EventKind, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
 #[derive(Default)]
@@ -68,18 +68,11 @@ pub(crate) struct Queues {
     caused: u64,
 }
 
-/// A node's copies of blocks, and what it may do with them.
+/// Where the node's copies of pages are.
+#[derive(Default)]
 pub(crate) struct Blocks {
-    /// Its copy of shared memory.
-    pub memory: NodeMemory,
-    /// Tags by block: 0 not known yet, else 1 + access.
-    pub tags: Vec<u8>,
-    /// Which pages have a home that this node knows.
-    pub mapped: Vec<bool>,
     /// When the contents of pages, whose manager this node is, are at the homes that they got after the parallel start.
     pub arriving: BTreeMap<usize, u64>,
-    /// Its processor's lines, where processors are cached.
-    pub lines: Lines,
     /// Its memory for pages of other homes.
     pub frames: Frames,
 }
@@ -104,8 +97,6 @@ pub(crate) struct Watched {
     pub asked: Vec<AskedNote>,
     /// First stores to blocks.
     pub first_stores: Vec<FirstStore>,
-    /// Of each block, 1 + the phase of this node's latest store, where that is watched.
-    pub stored: Vec<u64>,
 }
 
 /// What is noted for a trace, if anything is.
@@ -174,14 +165,7 @@ impl NodeState {
             core: NodeCore::new(me, shared.protocols.clone(), space),
             compute: Compute::new(shared.cycles_of_work),
             model,
-            blocks: Blocks {
-                memory: NodeMemory::Plain(Vec::new()),
-                tags: Vec::new(),
-                mapped: Vec::new(),
-                arriving: BTreeMap::new(),
-                lines: Lines::default(),
-                frames: Frames::default(),
-            },
+            blocks: Blocks::default(),
             checks: Checks::new(&shared.classes),
             handling: Box::default(),
             counts: Counts {
@@ -197,17 +181,6 @@ impl NodeState {
             blame: shared.blamed.then(Box::default),
             shared,
         }
-    }
-
-    /// The tag of a block of an allocated page whose home is known.
-    pub fn tag(&mut self, block: Object) -> Access {
-        tag_of(&mut self.blocks.tags, &self.core, block)
-    }
-
-    /// The tag of a block changes.
-    #[inline]
-    pub(crate) fn set_tag(&mut self, block: Object, to: Access) {
-        put_tag(&mut self.blocks.tags, block, to);
     }
 
     /// A place in the order of events for something that this node causes.
@@ -276,7 +249,7 @@ impl NodeState {
             envelope.object,
         );
         let offset = self.core.offset_of(envelope.object);
-        self.blocks.memory.prefetch(offset);
+        self.core.memory.prefetch(offset);
         if let Ok(offset) = u32::try_from(offset) {
             self.model.cache.prefetch(SHARED_BASE.saturating_add(offset));
         }
@@ -337,32 +310,4 @@ impl NodeState {
             ..self.counts.counters.clone()
         }
     }
-}
-
-/// The tag of a block of an allocated page whose home is known, given those that are known so far.
-#[inline]
-pub(crate) fn tag_of(tags: &mut Vec<u8>, core: &NodeCore<Cause>, block: Object) -> Access {
-    match tags.get(block.id as usize) {
-        Some(1) => Access::None,
-        Some(2) => Access::Read,
-        Some(3) => Access::Write,
-        _ => first_tag_of(tags, core, block),
-    }
-}
-
-/// The tag of a block that has not been asked for before.
-#[cold]
-fn first_tag_of(tags: &mut Vec<u8>, core: &NodeCore<Cause>, block: Object) -> Access {
-    let first = core.first_access(block);
-    put_tag(tags, block, first);
-    first
-}
-
-#[inline]
-fn put_tag(tags: &mut Vec<u8>, block: Object, to: Access) {
-    let at = block.id as usize;
-    if at >= tags.len() {
-        tags.resize(at + 64, 0);
-    }
-    tags[at] = 1 + to as u8;
 }

@@ -2,9 +2,9 @@
 
 use crate::events::{Arrival, Envelope, Expiry, Key, Local};
 use crate::node::NodeState;
-use crate::node::processor::{Doing, Wait};
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Node};
+use trivium_node::Wait;
 use trivium_protocol::{EventKind, LaneId};
 
 /// The next thing that happens on a node without its processor.
@@ -56,7 +56,7 @@ impl NodeState {
     pub(crate) fn turn(&mut self, end: u64) -> Turn {
         let next = self.next();
         let limit = next.time.min(end);
-        if self.compute.must_run() || self.compute.runnable() && self.compute.clock() < limit {
+        if self.must_run() || self.thread().is_running() && self.compute.clock() < limit {
             self.compute.limit = limit;
             Turn::Processor
         } else if next.time < end {
@@ -70,7 +70,7 @@ impl NodeState {
     #[inline(always)]
     pub(crate) fn next(&self) -> Next {
         let is_quiet = self.queues.signals.is_empty() && self.core.schedule.has_no_replays();
-        let calls = matches!(self.compute.doing, Doing::Waiting(Wait::Call { .. }));
+        let calls = matches!(self.thread().wait, Some(Wait::Call { .. }));
         if self.is_plain && is_quiet && !calls && !self.model.interface.has_waiting() {
             return self.first_arrival();
         }
@@ -115,7 +115,7 @@ impl NodeState {
     /// is none.
     #[inline]
     pub(crate) fn position(&self, next: Next) -> u64 {
-        if self.compute.runnable() { next.time.min(self.compute.clock()) } else { next.time }
+        if self.thread().is_running() { next.time.min(self.compute.clock()) } else { next.time }
     }
 
     /// When a handler can begin for what is there from cycle `ready` on. The program can be left where it has stopped, and not
@@ -154,7 +154,7 @@ impl NodeState {
             true => self.timer_before(self.choose_in_order()),
             false => self.choose_in_order(),
         };
-        match self.model.handles_calls() && matches!(self.compute.doing, Doing::Waiting(Wait::Call { .. })) {
+        match self.model.handles_calls() && matches!(self.thread().wait, Some(Wait::Call { .. })) {
             true => self.earlier_call(next),
             false => next,
         }
@@ -258,7 +258,7 @@ impl NodeState {
     /// Whether nothing that came before must be handled first, and there is room for what the event's handler may send.
     fn may_start(&self, protocol: usize, event: &Event) -> bool {
         // A processor's requests stay behind what its cache gave up before.
-        let behind = event.has_caller() && self.blocks.lines.is_leaving(event.object);
+        let behind = event.has_caller() && self.core.lines.is_leaving(event.object);
         !behind
             && !self.core.is_behind_a_replay(protocol, event)
             && self.core.can_start(&self.model.interface, protocol, event)

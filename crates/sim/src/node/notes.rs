@@ -1,12 +1,12 @@
 //! What a node notes for a trace.
 
 use super::NodeState;
-use super::processor::Wait;
 use crate::reports::counters::Spent;
 use crate::reports::timeline::{Cause, Reason, path};
 use crate::reports::trace::{Note, Stall, StallPart};
 use std::ops::Range;
 use trivium_guest::StackFrame;
+use trivium_node::Wait;
 use trivium_protocol::Promise;
 
 impl NodeState {
@@ -97,12 +97,13 @@ impl NodeState {
     fn wanted(&self, wait: Wait) -> (String, Reason) {
         match wait {
             Wait::Access(block) => (format!("block {}", block.id), Reason::Turn),
-            Wait::Barrier => ("barrier".into(), Reason::Barrier),
-            Wait::Change(block) => (format!("a word of block {}", block.id), Reason::Change),
+            Wait::Barrier(_) => ("barrier".into(), Reason::Barrier),
+            Wait::Change { block, .. } => (format!("a word of block {}", block.id), Reason::Change),
             Wait::Page(page) => (format!("page {page}"), Reason::Placement),
             Wait::Frame(page) => (format!("the frame of page {page}"), Reason::Placement),
             Wait::Answer => ("an answer to a prefetch".into(), Reason::Turn),
-            Wait::Sleep => ("a time to pass".into(), Reason::Sleep),
+            Wait::Sleep(_) => ("a time to pass".into(), Reason::Sleep),
+            Wait::End(_) => ("the end".into(), Reason::Turn),
             Wait::Call { protocol, op, object } => {
                 let protocol = self.shared.protocols.engines[protocol].protocol();
                 let promised = |wanted: fn(&Promise, trivium_protocol::OpId) -> bool| {

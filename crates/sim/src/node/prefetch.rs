@@ -3,11 +3,12 @@
 
 use super::NodeState;
 use crate::events::Arrival;
-use crate::node::processor::{Doing, Wait};
+use crate::node::dispatch::When;
 use crate::reports::counters::Spent;
 use trivium_engine::{Event, Object};
-use trivium_guest::{CallStep, SHARED_BASE};
-use trivium_protocol::{BLOCK, EventKind, Line, Response};
+use trivium_guest::SHARED_BASE;
+use trivium_node::{Wait, resume_threads};
+use trivium_protocol::{EventKind, Line};
 
 /// A request of the processor for which nobody waits.
 struct Outstanding {
@@ -22,22 +23,23 @@ struct Outstanding {
 pub(crate) struct Prefetches(Vec<Outstanding>);
 
 impl NodeState {
-    /// The program hints that it may load from, or store to, the block that an address lies in. What cannot be requested is ignored.
-    pub(super) fn prefetch(&mut self, address: u32, write: bool) -> CallStep {
+    /// The program hints that it may load from, or store to, the block that an address lies in. What cannot be requested is ignored. Whether it
+    /// goes on; if not, it waits until one of its requests is answered.
+    pub(super) fn prefetch_block(&mut self, address: u32, write: bool) -> bool {
         let kind = if write { EventKind::PrefetchWrite } else { EventKind::Prefetch };
         let spent = if write { Spent::Write } else { Spent::Read };
         let wanted = self.prefetchable(address, kind);
         if let Some((_, block)) = wanted {
             self.translate(address);
             if self.waits_for_answer(block, spent) {
-                return CallStep::Wait;
+                return false;
             }
         }
         self.stall(self.shared.machine.processor.prefetch, spent);
         if let Some((protocol, block)) = wanted {
             self.request(protocol, block, kind);
         }
-        CallStep::Done(0)
+        true
     }
 
     /// The protocol and block of an address, if the block's role answers the prefetch of it now.
@@ -46,7 +48,7 @@ impl NodeState {
         let protocol = self.core.protocol_at(offset)?;
         let block = self.core.block_of(offset);
         (!self.has_prefetched(block)
-            && self.is_placed(offset)
+            && self.core.is_placed(offset)
             && self.is_in_memory(offset)
             && self.is_useful(protocol, block, kind))
         .then_some((protocol, block))
@@ -54,17 +56,10 @@ impl NodeState {
 
     /// Whether the prefetch of a block would be answered by a handler, and would bring anything.
     fn is_useful(&mut self, protocol: usize, block: Object, kind: EventKind) -> bool {
-        let engine = self.shared.protocols.engines[protocol].clone();
-        let Some(role) = engine.role_for(kind, BLOCK, self.core.is_at_home(block)) else { return false };
-        if !engine.answers(role, kind) || kind.wants().is_none_or(|wanted| self.tag(block) >= wanted) {
-            return false;
-        }
-        let line = self.blocks.lines.line(block);
         // The cache may have to give up a shared line, which it may not while a request for the block is outstanding.
-        let is_free = !line.hinted && (line.line == Line::Absent || line.line == Line::Shared && self.forced.is_some());
-        let state = self.core.state_of(protocol, role, block);
-        (is_free || !self.shared.protocols.cached[protocol])
-            && matches!(engine.response(role, state, kind), Response::Handle(_))
+        let line = self.core.lines.line(block).line;
+        let is_free = line == Line::Absent || line == Line::Shared && self.forced.is_some();
+        (is_free || !self.shared.protocols.cached[protocol]) && self.core.is_prefetch_useful(protocol, block, kind)
     }
 
     /// The request goes on the bus, as that of an access does, and the processor goes on.
@@ -88,13 +83,9 @@ impl NodeState {
         waits
     }
 
-    fn has_prefetched(&self, block: Object) -> bool {
+    /// Whether a prefetch of the block is outstanding.
+    pub(super) fn has_prefetched(&self, block: Object) -> bool {
         self.prefetches.0.iter().any(|request| request.block == block)
-    }
-
-    /// Whether a prefetch of the block is outstanding which an access joins: a processor with a cache makes no second request.
-    pub(super) fn joins_prefetch(&self, protocol: usize, block: Object) -> bool {
-        self.shared.protocols.cached[protocol] && (self.has_prefetched(block) || self.blocks.lines.line(block).hinted)
     }
 
     /// The engine is about to hear of a prefetch: whether it still may bring anything. With a cache it is a request from now on.
@@ -108,18 +99,15 @@ impl NodeState {
             }
             // An access that has joined it makes its own request.
             if self.shared.protocols.cached[protocol] {
-                self.resume_access(block, self.now, None);
+                let now = (self.now, None);
+                resume_threads(self, block, &When { resumed: now.clone(), ended: now });
             }
             return false;
         }
         if let Some(at) = at {
             self.prefetches.0[at].heard = true;
         }
-        if self.shared.protocols.cached[protocol] {
-            let mut line = self.blocks.lines.line(block);
-            line.hint();
-            self.blocks.lines.set(block, line);
-        }
+        self.core.hears_prefetch(protocol, event);
         true
     }
 
@@ -141,7 +129,7 @@ impl NodeState {
 
     fn is_unanswered(&self, request: &Outstanding) -> bool {
         if self.shared.protocols.cached[request.protocol] {
-            return self.blocks.lines.line(request.block).hinted;
+            return self.core.lines.line(request.block).hinted;
         }
         let engine = &self.shared.protocols.engines[request.protocol];
         engine.tag_role(self.core.is_at_home(request.block)).is_some_and(|role| {
@@ -152,7 +140,7 @@ impl NodeState {
 
     /// A request has been answered: a processor that waits for that goes on at cycle `at`.
     fn has_answer(&mut self, at: u64) {
-        if self.compute.doing == Doing::Waiting(Wait::Answer) {
+        if self.thread().wait == Some(Wait::Answer) {
             self.wake(at, &None);
         }
     }

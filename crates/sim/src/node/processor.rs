@@ -10,78 +10,21 @@ use crate::reports::timeline::{Cause, Reason, Stretch, Work};
 use crate::timing::cache::LineState;
 use std::ops::Range;
 use std::sync::Arc;
-use trivium_engine::number::fit;
-use trivium_engine::{Object, Pending};
-use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
-use trivium_node::{Awaited, NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
-use trivium_protocol::{Access, EventKind};
-
-/// For what a processor waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// Access to a block.
-    Access(Object),
-    /// The return of a protocol call.
-    Call {
-        /// Of which protocol.
-        protocol: usize,
-        /// Which call.
-        op: trivium_protocol::OpId,
-        /// On which object.
-        object: Object,
-    },
-    /// The hardware barrier.
-    Barrier,
-    /// A change of a word in a block.
-    Change(Object),
-    /// The home of a page.
-    Page(usize),
-    /// The frame of a page that is being given up.
-    Frame(usize),
-    /// The answer to one of its requests: it has as many outstanding as it can.
-    Answer,
-    /// The end of a time for which the program sleeps.
-    Sleep,
-}
-
-/// What a processor is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
-    /// It runs, or would.
-    Running,
-    /// It waits.
-    Waiting(Wait),
-    /// Its program has ended with this exit code.
-    Finished(i32),
-}
-
-/// An access as the program asks for it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SharedAccess {
-    pub address: u32,
-    pub size: u32,
-    pub kind: AccessKind,
-    /// What it stores.
-    pub value: u64,
-    pub spent: Spent,
-}
+use trivium_engine::Object;
+use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, SHARED_BASE, StackFrame};
+use trivium_node::{
+    AccessFor, AccessHost, CallHost, EventNumber, NodeSaid, ProgramAccess, Purpose, RUNNING, Stopped, Thread, Wait,
+    reach_shared, shared_u32,
+};
+use trivium_protocol::Access;
 
 /// By what way an access comes to shared memory, and with it what it costs.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
+pub enum Way {
     /// Past the processor's cache, in which its line is so.
     Cache(LineState),
     /// As a call of the library that checks accesses.
     Library,
-}
-
-/// A resumed access that is guaranteed to complete before any later event of its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
-    /// The tag allows it.
-    Tag,
-    /// It has been performed on the node's memory, whatever the tag, and has read this.
-    Complete(u64),
 }
 
 /// For what it is asked where the program stands.
@@ -99,8 +42,6 @@ pub enum Asks {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Compute {
-    /// What it is doing.
-    pub doing: Doing,
     /// Cycles of a unit of work.
     cycles: Ratio,
     executed: Executed,
@@ -113,20 +54,8 @@ pub struct Compute {
     pub limit: u64,
     /// On what its waiting is counted.
     waiting_as: Spent,
-    /// The next access is guaranteed.
-    pub grant: Option<Grant>,
-    pending: Pending,
-    pending_kind: AccessKind,
-    /// The atomic operation that is being tried, if one is.
-    pub atomic: Option<ReadModifyWrite>,
     /// Until then it is in the trap of its last aborted access.
     pub trapped: u64,
-    /// The result of a call that has returned.
-    pub answered: Option<i64>,
-    /// The barrier at which it waited has opened.
-    pub released: bool,
-    /// Allocations made.
-    pub allocations: usize,
     /// What the program printed: when, to which descriptor, what.
     pub printed: Vec<(u64, u32, Vec<u8>)>,
     /// Where the region of interest began: counts then.
@@ -153,15 +82,12 @@ pub struct Compute {
     pub waits_at: Vec<StackFrame>,
     /// Where the program stood when it first stored where another node stores too.
     pub stores_at: Vec<StackFrame>,
-    /// The word that it last waited for to change: its address, and its size.
-    pub watches: (u32, u32),
 }
 
 impl Compute {
     /// A processor that has not begun, which takes so many cycles for a unit of its program's work.
     pub fn new(cycles: Ratio) -> Compute {
         Compute {
-            doing: Doing::Running,
             cycles,
             executed: Executed::default(),
             computed: 0,
@@ -169,14 +95,7 @@ impl Compute {
             handled: 0,
             limit: 0,
             waiting_as: Spent::Sync,
-            grant: None,
-            pending: Pending::default(),
-            pending_kind: AccessKind::Read,
-            atomic: None,
             trapped: 0,
-            answered: None,
-            released: false,
-            allocations: 0,
             printed: Vec::new(),
             region: None,
             regions: None,
@@ -190,7 +109,6 @@ impl Compute {
             asks: None,
             waits_at: Vec::new(),
             stores_at: Vec::new(),
-            watches: (0, 0),
         }
     }
 
@@ -221,38 +139,6 @@ impl Compute {
         self.cycles.count_for(self.limit.saturating_sub(self.stalled))
     }
 
-    /// Whether it could go on.
-    #[inline]
-    pub fn runnable(&self) -> bool {
-        matches!(self.doing, Doing::Running)
-    }
-
-    /// Whether its program has ended.
-    pub fn has_finished(&self) -> bool {
-        matches!(self.doing, Doing::Finished(_))
-    }
-
-    /// Whether it must go on before anything else happens on its node.
-    pub fn must_run(&self) -> bool {
-        self.runnable() && self.grant.is_some()
-    }
-
-    /// The access at which it waits.
-    pub fn pending(&self) -> Pending {
-        self.pending
-    }
-
-    /// Sets the access at which it waits.
-    pub fn set_pending(&mut self, pending: Pending, kind: AccessKind) {
-        self.pending = pending;
-        self.pending_kind = kind;
-    }
-
-    /// Whether that is a load or a store.
-    pub fn pending_kind(&self) -> AccessKind {
-        self.pending_kind
-    }
-
     /// What its program has said up to a cycle, that one included.
     pub(crate) fn said(&self, until: u64) -> NodeSaid {
         let printed = self.printed.iter().filter(|(at, ..)| *at <= until).cloned().collect();
@@ -262,6 +148,24 @@ impl Compute {
 }
 
 impl NodeState {
+    /// The thread that the processor runs.
+    #[inline(always)]
+    pub(crate) fn thread(&self) -> &Thread {
+        &self.core.threads[RUNNING]
+    }
+
+    /// The same, to change it.
+    #[inline(always)]
+    pub(crate) fn thread_mut(&mut self) -> &mut Thread {
+        &mut self.core.threads[RUNNING]
+    }
+
+    /// Whether the processor must go on before anything else happens on its node.
+    #[inline]
+    pub(crate) fn must_run(&self) -> bool {
+        self.thread().is_running() && self.thread().grant.is_some()
+    }
+
     /// Time passes on the processor without instructions.
     pub(crate) fn stall(&mut self, cycles: u64, spent: Spent) {
         self.compute.stalled += cycles;
@@ -275,7 +179,7 @@ impl NodeState {
 
     /// The processor waits from now on.
     pub(crate) fn wait(&mut self, wait: Wait, spent: Spent) {
-        self.compute.doing = Doing::Waiting(wait);
+        self.thread_mut().wait = Some(wait);
         self.compute.waiting_as = spent;
         if self.recording {
             self.compute.asks = Some(Asks::Wait);
@@ -287,17 +191,17 @@ impl NodeState {
         // Where it runs handlers itself, it first ends the one that it is in.
         let at = at.max(self.model.can_go_on());
         let (from, spent) = (self.compute.clock(), self.compute.waiting_as);
-        if let Doing::Waiting(wait) = self.compute.doing {
+        let wait = self.thread_mut().wait.take();
+        if let Some(wait) = wait {
             self.note_wait(wait, from..at.max(from), spent, cause);
         }
-        if let Doing::Waiting(Wait::Access(_)) = self.compute.doing {
+        if let Some(Wait::Access(_)) = wait {
             self.blame_wait(at.saturating_sub(from));
         }
         let handled = std::mem::take(&mut self.compute.handled);
         self.counts.counters.handler += handled;
         self.compute.stalled += handled;
         self.stall(at.saturating_sub(from + handled), spent);
-        self.compute.doing = Doing::Running;
         self.shared.went_on.set(self.shared.went_on.get().max(at));
     }
 
@@ -305,36 +209,16 @@ impl NodeState {
     /// has ended, they are nobody's.
     pub(crate) fn handle(&mut self, cycles: Range<u64>) {
         let took = cycles.end - cycles.start;
-        match self.compute.doing {
-            Doing::Running => {
+        match self.thread().wait {
+            None => {
                 self.note_compute(cycles.start);
                 self.noted.until = cycles.end;
                 self.counts.counters.handler += took;
                 self.compute.stalled += took;
             }
-            Doing::Waiting(_) => self.compute.handled += took,
-            Doing::Finished(_) => {}
+            Some(Wait::End(_)) => {}
+            Some(_) => self.compute.handled += took,
         }
-    }
-
-    /// An object is resumed at cycle `at`: the thread tries its access again, if it waits for the object.
-    pub(crate) fn resume_access(&mut self, object: Object, at: u64, cause: Cause) {
-        if self.core.thread.resume(object) {
-            let grant = allows(self.tag(object), self.compute.pending_kind).then_some(Grant::Tag);
-            let at = if grant.is_some() { at } else { self.retry_time(at) };
-            self.go_on_with_access(grant, at, cause);
-        }
-    }
-
-    /// The thread's access has been performed for it, and has read this: it goes on at cycle `at`.
-    pub(crate) fn complete_access_at(&mut self, read: u64, at: u64, cause: Cause) {
-        self.go_on_with_access(Some(Grant::Complete(read)), at, cause);
-    }
-
-    fn go_on_with_access(&mut self, grant: Option<Grant>, at: u64, cause: Cause) {
-        self.compute.grant = grant;
-        self.wake(at.max(self.compute.trapped), &cause);
-        self.compute.cause = cause;
     }
 
     /// Whether all earlier events of the node have happened, so that a miss or a call may go on.
@@ -343,32 +227,26 @@ impl NodeState {
     }
 
     /// An access of at most 8 bytes inside an aligned word: a hit, a local miss, or a fault.
-    pub(crate) fn reach(
-        &mut self,
-        address: u32,
-        size: u32,
-        kind: AccessKind,
-        value: u64,
-        spent: Spent,
-    ) -> Result<AccessStep, ProgramFault> {
+    pub(crate) fn reach_for(&mut self, access: &ProgramAccess) -> Result<AccessStep, ProgramFault> {
+        let &ProgramAccess { address, size, kind, .. } = access;
         self.translate(address);
         if self.checks.concerns(address) {
-            return self.reach_by_library(&SharedAccess { address, size, kind, value, spent });
+            return self.reach_by_library(access);
         }
         let line = self.model.cache.look(address);
         let hit = match kind {
             AccessKind::Read => line != LineState::Absent,
             AccessKind::Write => matches!(line, LineState::Exclusive | LineState::Dirty),
         };
-        if hit && self.compute.grant.is_none() {
+        if hit && self.thread().grant.is_none() {
             if !self.model.cache.is_near(address) {
                 if !self.up_to_date() {
                     return Ok(AccessStep::Wait);
                 }
-                self.find_in_second_level(address, spent);
+                self.find_in_second_level(address, spent_on(access));
             }
             self.check_hit(address, kind)?;
-            self.core.thread.goes_on();
+            self.thread_mut().goes_on();
             self.blame_access(address, size, kind);
             if kind == AccessKind::Write {
                 self.note_store(address);
@@ -376,77 +254,19 @@ impl NodeState {
             }
             return Ok(AccessStep::Go);
         }
-        if self.compute.grant.is_none() && !self.up_to_date() {
+        if self.thread().grant.is_none() && !self.up_to_date() {
             return Ok(AccessStep::Wait);
         }
-        let grant = self.compute.grant.take();
+        let grant = self.thread_mut().grant.take();
         if grant.is_none() {
             self.compute.cause = None;
         }
         if address < SHARED_BASE {
             let writable = self.check_unchecked(address, kind)?;
-            self.local_miss(address, kind, line, writable, spent);
+            self.local_miss(address, kind, line, writable, spent_on(access));
             return Ok(AccessStep::Go);
         }
-        let access = SharedAccess { address, size, kind, value, spent };
-        self.reach_shared(&access, grant, Way::Cache(line))
-    }
-
-    /// An access to shared memory that nothing before has answered: the page, what handlers have done for it, the tag. `way` has what it
-    /// costs.
-    pub(super) fn reach_shared(
-        &mut self,
-        access: &SharedAccess,
-        grant: Option<Grant>,
-        way: Way,
-    ) -> Result<AccessStep, ProgramFault> {
-        let &SharedAccess { address, size, kind, value, spent } = access;
-        let offset = u64::from(address - SHARED_BASE);
-        let block = self.core.block_of(offset);
-        if !self.map(offset, spent) || !self.bring_page(offset, spent)? {
-            return Ok(AccessStep::Wait);
-        }
-        if let Some(Grant::Complete(read)) = grant {
-            // Where the engine's answer completes the access, it has brought the word.
-            if matches!(way, Way::Cache(_)) && !self.model.answers_accesses() {
-                self.uncached(address, kind, spent);
-            }
-            self.blame_access(address, size, kind);
-            self.blame_completed(block);
-            return Ok(AccessStep::Complete(read));
-        }
-        if kind == AccessKind::Write {
-            self.check_home_writes(offset, block)?;
-        }
-        let tag = self.tag(block);
-        if allows(tag, kind) {
-            self.core.thread.goes_on();
-            if kind == AccessKind::Write {
-                self.note_store(address);
-            }
-            self.blame_access(address, size, kind);
-            match way {
-                Way::Cache(line) if grant.is_some() && line != LineState::Absent && self.model.answers_accesses() => {
-                    self.take_answer(address, kind);
-                }
-                Way::Cache(line) => self.local_miss(address, kind, line, tag == Access::Write, spent),
-                Way::Library if grant.is_none() => self.check_access(block, kind, true, spent)?,
-                // The call that was a miss goes on where it waited.
-                Way::Library => {}
-            }
-            return Ok(AccessStep::Go);
-        }
-        let line = match way {
-            Way::Cache(line) => line,
-            Way::Library => {
-                self.check_access(block, kind, false, spent)?;
-                LineState::Absent
-            }
-        };
-        let size = fit(size, "the size of an access, which is at most 16 bytes");
-        self.compute.set_pending(pending(offset, size, value, self.compute.atomic.as_ref()), kind);
-        self.fault(block, kind, (tag, line), spent)?;
-        Ok(AccessStep::Wait)
+        reach_shared(self, access, grant, Way::Cache(line))
     }
 
     /// An access that the cache allows, but not its first level.
@@ -486,7 +306,7 @@ impl NodeState {
     fn check_unchecked(&mut self, address: u32, kind: AccessKind) -> Result<bool, ProgramFault> {
         let Some(offset) = self.core.parts.offset_of(address) else { return Ok(true) };
         let block = self.core.block_of(offset);
-        let tag = self.tag(block);
+        let tag = self.core.tag(block);
         self.core.check_unchecked(address, kind, block, tag).map_err(|error| self.fail(error))?;
         Ok(tag == Access::Write)
     }
@@ -508,7 +328,7 @@ impl NodeState {
             return Ok(());
         }
         let block = self.core.block_of(u64::from(address - SHARED_BASE));
-        let tag = self.tag(block);
+        let tag = self.core.tag(block);
         let allowed = if kind == AccessKind::Read { tag >= Access::Read } else { tag == Access::Write };
         if allowed {
             return Ok(());
@@ -519,38 +339,14 @@ impl NodeState {
         )))
     }
 
-    /// A store elsewhere than at the home, where a protocol assumes that there is none. No line gets into the cache
-    /// exclusively without passing here first.
-    pub(super) fn check_home_writes(&mut self, offset: u64, block: Object) -> Result<(), ProgramFault> {
-        let Some(protocol) = self.core.protocol_at(offset) else { return Ok(()) };
-        if !self.shared.protocols.home_writes[protocol] || self.core.home_of(block) == self.core.me {
-            return Ok(());
-        }
-        let what =
-            format!("node {} writes block {}, whose home is node {}", self.core.me, block.id, self.core.home_of(block));
-        let help = format!(
-            "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
-            self.shared.protocols.engines[protocol].protocol().name
-        );
-        Err(self.fail(NodeError::subject(what).help(help)))
-    }
-
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
     pub(super) fn note_store(&mut self, address: u32) {
         if address < SHARED_BASE || !self.shared.protocols.any_one_writer {
             return;
         }
-        let offset = u64::from(address - SHARED_BASE);
-        let protocol = self.core.protocol_at(offset);
-        if !protocol.is_some_and(|protocol| self.shared.protocols.one_writer[protocol]) {
-            return;
-        }
-        let (block, phase) = (self.core.block_of(offset).id, self.compute.barriers);
-        if block as usize >= self.watched.stored.len() {
-            self.watched.stored.resize(block as usize + 64, 0);
-        }
-        if self.watched.stored[block as usize] != phase + 1 {
-            self.watched.stored[block as usize] = phase + 1;
+        let (block, phase) = (self.core.block_of(u64::from(address - SHARED_BASE)), self.compute.barriers);
+        if self.core.is_first_store(block, phase) {
+            let block = block.id;
             self.watched.first_stores.push(FirstStore { phase, block, node: self.core.me, time: self.compute.clock() });
             if self.shared.suspect == Some((phase, block)) {
                 self.compute.asks = Some(Asks::Store);
@@ -592,60 +388,6 @@ impl NodeState {
         self.missed(address, (begun, grant, end), "access memory, resume", spent);
     }
 
-    /// Access control stops the access on the bus, and the engine hears of it.
-    pub(super) fn fault(
-        &mut self,
-        block: Object,
-        kind: AccessKind,
-        found: (Access, LineState),
-        spent: Spent,
-    ) -> Result<(), ProgramFault> {
-        let (tag, line) = found;
-        let offset = self.core.offset_of(block);
-        let protocol = self.core.protocol_at(offset);
-        let Some(protocol) = protocol else {
-            return Err(ProgramFault::new(format!(
-                "node {}: shared offset {offset:#x} is not allocated",
-                self.core.me
-            )));
-        };
-        let event = match kind {
-            AccessKind::Read => EventKind::Read,
-            AccessKind::Write if self.compute.atomic.is_some() => {
-                self.shared.protocols.engines[protocol].event_of_rmw(self.core.is_at_home(block))
-            }
-            AccessKind::Write => EventKind::Write,
-        };
-        if self.waits_for_answer(block, spent) {
-            return Ok(());
-        }
-        match (kind, tag) {
-            (AccessKind::Read, _) => self.counts.counters.read_faults += 1,
-            (AccessKind::Write, Access::Read) => {
-                self.counts.counters.write_faults += 1;
-                self.counts.counters.upgrades += 1;
-            }
-            (AccessKind::Write, _) => self.counts.counters.write_faults += 1,
-        }
-        self.blame_miss(block, kind, tag);
-        let begun = self.compute.clock();
-        let upgrades = kind == AccessKind::Write && line != LineState::Absent;
-        let (grant, trapped) = self.model.abort(&self.shared.machine, upgrades, begun);
-        self.compute.trapped = trapped;
-        let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
-        self.blame.iter_mut().for_each(|log| log.faulting = None);
-        if self.joins_prefetch(protocol, block) {
-            self.counts.counters.prefetches_late += 1;
-            self.core.thread.joins(block);
-        } else {
-            let mut fault = self.local(protocol, event, block);
-            (fault.cause, fault.number) = (cause, self.core.thread.asks(Awaited::Access(block)));
-            self.raise(grant, Arrival::Local(fault));
-        }
-        self.wait(Wait::Access(block), spent);
-        Ok(())
-    }
-
     /// An access that the node itself satisfied, for a trace.
     fn note_miss(&mut self, address: u32, begun: u64, grant: u64, end: u64, spent: Spent) {
         if self.shared.traced.is_some() {
@@ -682,11 +424,100 @@ impl NodeState {
         self.compute.cause = Some((run, begin));
         self.compute.cause.clone()
     }
+}
 
-    /// Ends the program with an error that keeps its parts.
-    pub(crate) fn fail(&mut self, error: NodeError) -> ProgramFault {
-        let fault = ProgramFault::new(error.what.clone());
-        self.failure.get_or_insert(error);
-        fault
+/// On what the time of an access is spent.
+pub(super) fn spent_on(access: &ProgramAccess) -> Spent {
+    match (access.purpose, access.kind) {
+        (AccessFor::Change, _) => Spent::Sync,
+        (AccessFor::Itself, AccessKind::Read) => Spent::Read,
+        (AccessFor::Itself, AccessKind::Write) => Spent::Write,
+    }
+}
+
+impl AccessHost for NodeState {
+    type Way = Way;
+
+    fn may_use(&mut self, offset: u64, access: &ProgramAccess) -> Result<bool, ProgramFault> {
+        let spent = spent_on(access);
+        Ok(self.map(offset, spent) && self.bring_page(offset, spent)?)
+    }
+
+    fn is_complete(&mut self, access: &ProgramAccess, block: Object, way: Way) {
+        let &ProgramAccess { address, size, kind, .. } = access;
+        // Where the engine's answer completes the access, it has brought the word.
+        if matches!(way, Way::Cache(_)) && !self.model.answers_accesses() {
+            self.uncached(address, kind, spent_on(access));
+        }
+        self.blame_access(address, size, kind);
+        self.blame_completed(block);
+    }
+
+    fn happens(
+        &mut self,
+        access: &ProgramAccess,
+        (block, tag): (Object, Access),
+        was_granted: bool,
+        way: Way,
+    ) -> Result<(), ProgramFault> {
+        let (&ProgramAccess { address, size, kind, .. }, spent) = (access, spent_on(access));
+        if kind == AccessKind::Write {
+            self.note_store(address);
+        }
+        self.blame_access(address, size, kind);
+        match way {
+            Way::Cache(line) if was_granted && line != LineState::Absent && self.model.answers_accesses() => {
+                self.take_answer(address, kind);
+            }
+            Way::Cache(line) => self.local_miss(address, kind, line, tag == Access::Write, spent),
+            Way::Library if !was_granted => self.check_access(block, kind, true, spent)?,
+            // The call that was a miss goes on where it waited.
+            Way::Library => {}
+        }
+        Ok(())
+    }
+
+    fn is_stopped(&mut self, access: &ProgramAccess, block: Object, way: Way) -> Result<(), ProgramFault> {
+        match way {
+            Way::Cache(_) => Ok(()),
+            Way::Library => self.check_access(block, access.kind, false, spent_on(access)),
+        }
+    }
+
+    fn may_ask(&mut self, block: Object, access: &ProgramAccess) -> bool {
+        !self.waits_for_answer(block, spent_on(access))
+    }
+
+    fn is_prefetched(&self, block: Object) -> bool {
+        self.has_prefetched(block)
+    }
+
+    /// Access control stops the access on the bus, and the engine hears of it.
+    fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, access: &ProgramAccess, way: Way) {
+        let &Stopped { block, protocol, event, kind, tag } = stopped;
+        match (kind, tag) {
+            (AccessKind::Read, _) => self.counts.counters.read_faults += 1,
+            (AccessKind::Write, Access::Read) => {
+                self.counts.counters.write_faults += 1;
+                self.counts.counters.upgrades += 1;
+            }
+            (AccessKind::Write, _) => self.counts.counters.write_faults += 1,
+        }
+        self.blame_miss(block, kind, tag);
+        let begun = self.compute.clock();
+        let upgrades = kind == AccessKind::Write && !matches!(way, Way::Cache(LineState::Absent) | Way::Library);
+        let (grant, trapped) = self.model.abort(&self.shared.machine, upgrades, begun);
+        self.compute.trapped = trapped;
+        let cause = self.processor_run(begun, &[("detect cache miss, issue bus transaction", grant)]);
+        self.blame.iter_mut().for_each(|log| log.faulting = None);
+        match number {
+            None => self.counts.counters.prefetches_late += 1,
+            Some(number) => {
+                let mut fault = self.local(protocol, event, block);
+                (fault.cause, fault.number) = (cause, number);
+                self.raise(grant, Arrival::Local(fault));
+            }
+        }
+        self.wait(Wait::Access(block), spent_on(access));
     }
 }

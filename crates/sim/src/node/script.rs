@@ -93,7 +93,7 @@ impl Script {
                 Does::Access { kind, offset, value, exchanges } => {
                     let addr = SHARED_BASE + shared_u32(*offset);
                     let exchange = ReadModifyWrite { addr, size: 8, op: RmwOp::Swap, operand: *value, expected: 0 };
-                    node.compute.atomic = exchanges.then_some(exchange);
+                    node.thread_mut().atomic = exchanges.then_some(exchange);
                     access(&mut node, *kind, *offset, *value, &self.seen)
                 }
                 Does::Call { import, args } => call(&mut node, *import, args, &self.seen),
@@ -121,19 +121,19 @@ fn access(
 ) -> Result<bool, String> {
     let executed = node.compute.executed();
     let access = LoadStore { addr: SHARED_BASE + shared_u32(offset), size: 8, kind, value };
-    let exchanges = node.compute.atomic.is_some();
+    let exchanges = node.thread().atomic.is_some();
     let mut word = [0; 8];
     match (kind, node.access(executed, access).map_err(|fault| fault.message)?) {
         (_, AccessStep::Wait) => return Ok(false),
         (_, AccessStep::Complete(bits)) => word = bits.to_le_bytes(),
         (kind, AccessStep::Go) => {
-            node.blocks.memory.read(offset, &mut word)?;
+            node.core.memory.read(offset, &mut word)?;
             if kind == AccessKind::Write {
-                node.blocks.memory.write(offset, &value.to_le_bytes())?;
+                node.core.memory.write(offset, &value.to_le_bytes())?;
             }
         }
     }
-    node.compute.atomic = None;
+    node.thread_mut().atomic = None;
     if kind == AccessKind::Read || exchanges {
         seen.borrow_mut().loads.push((node.compute.clock(), u64::from_le_bytes(word)));
     }

@@ -1,9 +1,7 @@
 //! An access that is tried again and again and does not come to its end, whatever else goes on (`docs/semantics.md`, section 5).
 
 use crate::node::NodeState;
-use crate::node::processor::{Doing, Wait};
 use trivium_engine::Object;
-use trivium_guest::AccessKind;
 use trivium_node::NodeError;
 
 /// So many handlers of one block run on a node while an access of its program waits for the block, before that access is said to
@@ -30,10 +28,10 @@ impl NodeState {
     /// The processor has waited with one access longer than it may, and this was one handler too many.
     #[inline]
     pub(super) fn tries(&mut self, object: Object) -> Result<(), NodeError> {
-        if self.compute.doing != Doing::Waiting(Wait::Access(object)) {
+        if !self.thread().waits_for(object) {
             return Ok(());
         }
-        let access = (self.compute.executed().instructions, self.compute.pending().address);
+        let access = (self.compute.executed().instructions, self.thread().pending.address);
         if self.tried.access != access || self.tried.handlers == 0 {
             self.tried = Tried { access, since: self.compute.clock(), ..Tried::default() };
         }
@@ -53,8 +51,8 @@ impl NodeState {
 
     #[cold]
     fn refused(&self, object: Object, waited: u64) -> NodeError {
-        let pending = self.compute.pending();
-        let what = if self.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
+        let pending = self.thread().pending;
+        let what = if self.thread().loads() { "load" } else { "store" };
         NodeError::subject(format!(
             "no progress of an access: node {} has waited for {waited} cycles with a {what} at shared offset {:#x} (block {}), and {} handlers of the block have run on it meanwhile",
             self.core.me, pending.address, object.id, self.tried.handlers

@@ -3,10 +3,8 @@
 use super::World;
 use super::stacks::Known;
 use crate::node::NodeState;
-use crate::node::processor::{Doing, Wait};
 use trivium_engine::Object;
-use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_node::{AT_BARRIER, Lanes, NodeError, cannot_come, has_left, shared_u32, standing_at, with_remedy};
+use trivium_node::{Lanes, NodeError, Wait, cannot_come, standing_at, with_remedy};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
@@ -24,7 +22,7 @@ impl World {
         let known = self.known(&stacks);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
-            if matches!(state.compute.doing, Doing::Running | Doing::Finished(0)) {
+            if matches!(state.thread().wait, None | Some(Wait::End(0))) {
                 continue;
             }
             let (doing, clock) = (self.doing(number, &state, &known), state.compute.clock());
@@ -50,38 +48,15 @@ impl World {
 
     /// What a node's processor does, or waits for, as far as that node tells.
     pub(super) fn doing(&self, number: usize, state: &NodeState, known: &Known) -> String {
-        match state.compute.doing {
-            Doing::Running => "runs".to_string(),
-            Doing::Finished(code) => has_left(code),
-            Doing::Waiting(Wait::Barrier) => AT_BARRIER.to_string(),
-            Doing::Waiting(Wait::Page(page)) => format!("waits for the home of page {page}"),
-            Doing::Waiting(Wait::Frame(page)) => format!("waits for the frame of page {page}, which is being given up"),
-            Doing::Waiting(Wait::Answer) => "waits for an answer to one of its prefetches".to_string(),
-            Doing::Waiting(Wait::Sleep) => "sleeps".to_string(),
-            Doing::Waiting(Wait::Change(block)) => {
-                let (address, size) = state.compute.watches;
-                format!("waits for a word of block {} to change: {}", block.id, known.data(number, address, size))
-            }
-            Doing::Waiting(Wait::Access(block)) => {
-                let pending = state.compute.pending();
-                let what = if state.compute.pending_kind() == AccessKind::Read { "load" } else { "store" };
-                let address = SHARED_BASE + shared_u32(pending.address);
-                let data = known.data(number, address, u32::from(pending.size));
-                format!("waits for access to block {}, a {what} of {data}", block.id)
-            }
-            Doing::Waiting(Wait::Call { protocol, op, object }) => {
-                let declared = self.shared.protocols.engines[protocol].protocol();
-                format!("waits in {}.{} of object {}", declared.name, declared.ops[op.index()].name, object.id)
-            }
-        }
+        state.thread().doing(&self.shared.protocols, |address, bytes| known.data(number, address, bytes))
     }
 
     /// What other nodes have to do with that for which a node's processor waits.
     fn more_of(&self, state: &NodeState) -> String {
-        match state.compute.doing {
-            Doing::Waiting(Wait::Barrier) => cannot_come(&self.left()),
-            Doing::Waiting(Wait::Access(block)) => self.roles(state, block),
-            Doing::Waiting(Wait::Call { protocol, object, .. }) => self.roles_under(state, protocol, object),
+        match state.thread().wait {
+            Some(Wait::Barrier(_)) => cannot_come(&self.left()),
+            Some(Wait::Access(block)) => self.roles(state, block),
+            Some(Wait::Call { protocol, object, .. }) => self.roles_under(state, protocol, object),
             _ => String::new(),
         }
     }

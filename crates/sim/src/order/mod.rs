@@ -20,7 +20,6 @@ use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::asked::{AskedNote, AskedWatch};
 use crate::node::next::{Next, Turn};
-use crate::node::processor::Doing;
 use crate::node::script::Script;
 use crate::node::shared::Shared;
 use crate::node::watch::{Caught, FirstStore, TagChange, Watch, Writers};
@@ -205,7 +204,7 @@ impl World {
     /// Gives the nodes other things to run.
     pub fn set_runner(&mut self, node: Node, runner: Runner) {
         self.runners[node as usize] = runner;
-        self.nodes[node as usize].borrow_mut().compute.doing = Doing::Running;
+        self.nodes[node as usize].borrow_mut().thread_mut().wait = None;
     }
 
     /// Simulates until all programs have ended.
@@ -512,12 +511,13 @@ impl World {
                 }
             }
             if self.window == 0 {
-                if !state.compute.must_run() {
+                if !state.must_run() {
                     return Ok(());
                 }
                 // An access that was let through belongs to the event that did: no limit of cycles comes between.
                 end = 0;
-            } else if state.has_reached_others() || state.compute.has_finished() || self.shared.much_is_taken() {
+            } else if state.has_reached_others() || state.thread().has_ended().is_some() || self.shared.much_is_taken()
+            {
                 end = soon;
             }
         }
@@ -722,7 +722,7 @@ impl World {
 
     /// Nodes that have left `main`.
     fn left(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|&n| matches!(self.nodes[n].borrow().compute.doing, Doing::Finished(_))).collect()
+        (0..self.nodes.len()).filter(|&n| self.nodes[n].borrow().thread().has_ended().is_some()).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Handlers run, and no processor goes on: requests are refused and made again for ever, for instance.
 
 use super::World;
-use crate::node::processor::{Doing, Wait};
-use trivium_node::NodeError;
+use trivium_node::{NodeError, Wait};
 
 impl World {
     /// From when on it is said that nothing goes on, if nothing does until then: every program that has not ended has waited since then less
@@ -15,9 +14,9 @@ impl World {
         let mut latest = 0;
         for node in &self.nodes {
             let state = node.borrow();
-            match state.compute.doing {
-                Doing::Running | Doing::Waiting(Wait::Sleep) => return u64::MAX,
-                Doing::Waiting(_) | Doing::Finished(_) => latest = latest.max(state.compute.clock()),
+            match state.thread().wait {
+                None | Some(Wait::Sleep(_)) => return u64::MAX,
+                Some(_) => latest = latest.max(state.compute.clock()),
             }
         }
         if self.finished == self.nodes.len() { u64::MAX } else { latest.saturating_add(self.stall_limit) }

@@ -100,7 +100,7 @@ impl Known<'_> {
     /// A place in shared memory, and what a node's copy of it holds.
     pub(super) fn data(&self, node: usize, address: u32, size: u32) -> String {
         let state = self.world.nodes[node].borrow();
-        let value = state.blocks.memory.word_of_program(address, size);
+        let value = state.core.memory.word_of_program(address, size);
         data_text(&state.core.space.borrow(), self.map.as_ref(), address, value)
     }
 }

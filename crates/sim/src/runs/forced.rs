@@ -170,7 +170,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     let (mut nodes, mut runners, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     for me in 0..trivium_engine::number::fit::<_, Node>(order.nodes, "the number of a node") {
         let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
-        node.blocks.memory = plain_memory(order.block * u64::from(blocks));
+        node.core.memory = plain_memory(order.block * u64::from(blocks));
         plan.prepare(&mut node)?;
         let script = Script::timed(plan.script(me)?, until);
         seen.push(script.seen());

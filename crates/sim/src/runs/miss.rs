@@ -156,7 +156,7 @@ impl Quiet {
         space.borrow_mut().allocate(HOME, 0, page, Placement::Explicit(u32::from(HOME)), 0)?;
         let nodes = (0..trivium_engine::number::fit::<_, Node>(NODES, "the number of a node")).map(|me| {
             let mut node = NodeState::new(me, shared.clone(), space.clone(), 0);
-            node.blocks.memory = plain_memory(page);
+            node.core.memory = plain_memory(page);
             node.recording = true;
             Rc::new(RefCell::new(node))
         });

@@ -1,7 +1,6 @@
 //! What a simulation tells: the keys of the command line's contract.
 
 use crate::node::NodeState;
-use crate::node::processor::Doing;
 use crate::node::shared::Shared;
 use crate::order::{Ended, World};
 use crate::reports::blame::Blamed;
@@ -141,10 +140,7 @@ impl NodeEnd {
     }
 
     fn of(node: &mut NodeState) -> NodeEnd {
-        let exit_code = match node.compute.doing {
-            Doing::Finished(code @ (i32::MIN..=-1 | 1..)) => Some(code),
-            _ => None,
-        };
+        let exit_code = node.thread().has_ended().filter(|code| *code != 0);
         node.region_end();
         let whole = node.counted();
         let counts = node.compute.regions.take().map_or_else(|| whole.clone(), |counts| *counts);

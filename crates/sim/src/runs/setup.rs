@@ -96,7 +96,7 @@ pub(crate) fn make(
             setup.seed,
         )));
         let program = stage.node(me, &setup.args, node.clone())?;
-        node.borrow_mut().blocks.memory = NodeMemory::Program(program.memory());
+        node.borrow_mut().core.memory = NodeMemory::Program(program.memory());
         node.borrow_mut().model.cache.translate_by(program.translations());
         node.borrow_mut().model.cache.publish(program.tags(), stores_asked_from, asked_from(setup.blame));
         nodes.push(node);

@@ -3,9 +3,10 @@
 use super::engines::{self, Job, KINDS};
 use super::model::NodeModel;
 use super::networks;
-use super::pricing::{DataFrom, Did, HandlerTime, Primitive, Trigger};
+use super::pricing::{Did, HandlerTime, Trigger};
 use crate::machine::{EngineKind, Machine};
 use trivium_engine::Object;
+use trivium_node::{DataFrom, Primitive};
 use trivium_protocol::{Access, BLOCK};
 
 fn machine(kind: EngineKind) -> Machine {

@@ -7,11 +7,12 @@
 //! list keeps its one meaning, which is `lay`; what was taken seldom, or is watched, is priced by it directly.
 
 use super::bus::Bus;
-use super::pricing::{Booking, DataFrom, Did, Given, HandlerTime, Primitive, Trigger, lay};
+use super::pricing::{Booking, Did, Given, HandlerTime, Trigger, lay};
 use crate::machine::Machine;
 use crate::machine::price::Transaction;
 use trivium_engine::Object;
 use trivium_engine::number::fit;
+use trivium_node::{DataFrom, Primitive};
 use trivium_protocol::BLOCK;
 
 /// A place in the tree of paths.
@@ -343,6 +344,19 @@ impl Numbered {
             self.blocks.len() - 1
         });
         Object { kind: BLOCK, id: fit(at, "a block of a handler") }
+    }
+}
+
+/// A primitive with the numbers of its blocks in place of these.
+#[inline(always)]
+pub(crate) fn with_numbers(numbered: &mut Numbered, primitive: Primitive) -> Primitive {
+    match primitive {
+        Primitive::Send { words, data: Some((DataFrom::Block(block), bytes)) } => {
+            Primitive::Send { words, data: Some((DataFrom::Block(numbered.of(block)), bytes)) }
+        }
+        Primitive::InstallBlock(block) => Primitive::InstallBlock(numbered.of(block)),
+        Primitive::Tag(block, from, to) => Primitive::Tag(numbered.of(block), from, to),
+        other => other,
     }
 }
 

@@ -11,21 +11,8 @@ use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::bus::Bus;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use trivium_engine::Object;
+use trivium_node::{DataFrom, Primitive};
 use trivium_protocol::Access;
-
-/// Where the data of a message that leaves come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DataFrom {
-    /// A block of this node.
-    Block(Object),
-    /// The message being handled, passed on.
-    Received,
-    /// Other memory of this node.
-    Memory,
-    /// Single words of this node's memory.
-    Words,
-}
 
 /// What starts a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,56 +34,6 @@ pub enum Trigger {
     Timer,
     /// A deferred event is tried again.
     Replay,
-}
-
-/// A primitive effect, in the order of the handler's steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Primitive {
-    /// First look at a record; true for a home's.
-    Record(bool),
-    /// The home makes its record of the block. It comes before all else, since a handler tells it at its end.
-    First,
-    /// So many plain steps.
-    Steps(u16),
-    /// A visited element.
-    Element,
-    /// A message leaves: words of arguments, and of data if it has any. Messages leave in this order.
-    Send {
-        /// Words of arguments.
-        words: u64,
-        /// Where the data come from, and how many bytes.
-        data: Option<(DataFrom, u64)>,
-    },
-    /// A block's data come in.
-    InstallBlock(Object),
-    /// Other data come in, so many bytes.
-    InstallMemory(u64),
-    /// Single words come in, so many.
-    InstallWords(u64),
-    /// A tag changes.
-    Tag(Object, Access, Access),
-    /// Bytes are copied.
-    Copy(u64),
-    /// A word is loaded.
-    Load,
-    /// A word is stored.
-    Store,
-    /// The cache is asked.
-    Probe,
-    /// A processor's request is answered with contents.
-    FillLine,
-    /// A processor's request is answered without contents.
-    UpgradeLine,
-    /// The contents of a line of the processor's cache are taken.
-    TakeLine,
-    /// A line of the processor's cache is removed.
-    InvalidateLine,
-    /// A lane is asked for room.
-    Room,
-    /// A task is started.
-    Start,
-    /// Waiting threads go on, or a call is answered.
-    Resume,
 }
 
 /// The price of a handler that its machine gives as a whole.
@@ -468,6 +405,8 @@ mod tests {
     use trivium_protocol::BLOCK;
 
     const MESSAGE: Trigger = Trigger::Message { words: 0, data: false };
+
+    use trivium_engine::Object;
 
     const B: Object = Object { kind: BLOCK, id: 7 };
 

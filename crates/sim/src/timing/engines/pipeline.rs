@@ -10,8 +10,9 @@ use crate::machine::ratio::Ratio;
 use crate::machine::{EngineModel, Machine, PipelineModel};
 use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::calendar::Calendar;
-use crate::timing::pricing::{DataFrom, HandlerTime, Primitive, Trigger};
+use crate::timing::pricing::{HandlerTime, Trigger};
 use trivium_engine::number::index;
+use trivium_node::{DataFrom, Primitive};
 
 /// The stages of one node, and what they share. All times are cycles of the compute processor.
 pub(super) struct Pipeline {

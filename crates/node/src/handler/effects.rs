@@ -1,9 +1,11 @@
 //! What a running handler has done, as every real node notes it until the handler has ended.
 
-use crate::asked::AskedStep;
+use super::asked::AskedStep;
+use super::primitive::DataFrom;
 use crate::error::NodeError;
 use crate::records::Slot;
-use trivium_engine::{Args, Disposition, Engine, Event, Object, Outcome, Thread};
+use crate::thread::NodeThreads;
+use trivium_engine::{Args, Disposition, Engine, Event, Object, Outcome, Payload, Thread};
 use trivium_protocol::{RoleId, StateId, TaskId};
 
 /// What the running handler has done so far, besides its messages.
@@ -15,8 +17,10 @@ pub struct Effects {
     pub touched: Vec<Touched>,
     /// Objects that it has resumed.
     pub resumed: Vec<Object>,
-    /// What the thread's access has read, if it has completed it.
-    pub completed: Option<u64>,
+    /// Accesses of threads that it has completed: whose, and what it has read.
+    pub completed: Vec<(Thread, u64)>,
+    /// Payloads that it has made: where from.
+    pub gathered: Vec<(Payload, DataFrom)>,
     /// Blocks of which the contents or the tag changed.
     pub changed: Vec<Object>,
     /// Calls that return: to which thread, with what.
@@ -51,7 +55,8 @@ impl Effects {
         self.protocol = protocol;
         self.touched.clear();
         self.resumed.clear();
-        self.completed = None;
+        self.completed.clear();
+        self.gathered.clear();
         self.changed.clear();
         self.answers.clear();
         self.tasks.clear();
@@ -88,31 +93,22 @@ impl Effects {
         }
     }
 
-    /// The handler of an event has ended: what becomes of the thread whose event it is, and of the one whose call returns. Gives the value
-    /// of a call that has returned. What cannot be is the handler's trouble.
-    pub fn settle(
-        &mut self,
-        thread: &mut crate::thread::Thread,
-        event: Option<&Event>,
-        disposition: Disposition,
-    ) -> Option<i64> {
-        if event.is_some_and(Event::has_caller) {
+    /// The handler of an event has ended: what becomes of the thread whose event it is, and of those whose calls return. What cannot be is the
+    /// handler's trouble.
+    pub fn settle(&mut self, threads: &mut NodeThreads, event: Option<&Event>, disposition: Disposition) {
+        if let Some(event) = event.filter(|event| event.has_caller()) {
             match disposition {
-                Disposition::Held => thread.is_held(),
-                Disposition::Deferred => self.trouble_of(thread.is_deferred()),
+                Disposition::Held => threads[event.thread].is_held(),
+                Disposition::Deferred => self.trouble_of(threads[event.thread].is_deferred()),
                 Disposition::Handled | Disposition::Passed => {}
             }
         }
-        let mut returned = None;
         for at in 0..self.answers.len() {
-            let (number, value) = self.answers[at];
-            let result = match number {
-                0 => thread.returns(self.protocol),
-                _ => Err(format!("a call returns to thread {number}, which there is not")),
-            };
-            self.trouble_of(result);
-            returned = Some(value);
+            let (number, _) = self.answers[at];
+            let returned = threads.named(number, "a call returns to").and_then(|thread| {
+                thread.returns(self.protocol).map_err(|why| format!("a call returns to thread {number}, {why}"))
+            });
+            self.trouble_of(returned);
         }
-        returned
     }
 }

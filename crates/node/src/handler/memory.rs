@@ -1,14 +1,12 @@
 //! A node's shared memory as its running handler reads and writes it: its copies of blocks, or, where processors are cached
 //! (`docs/semantics.md`, section 8), the engine's copies, which are apart from what the processor's cache holds.
 
-use crate::asked::{AskedStep, Request, size_of_access};
+use super::asked::{AskedStep, Request, size_of_access};
+use super::{Effects, Touched};
 use crate::core::{NodeCore, allows};
-use crate::effects::{Effects, Touched};
-use crate::lines::Lines;
-use crate::memory::NodeMemory;
-use crate::payload::Data;
 use crate::records::Slot;
-use crate::space::shared_u32;
+use crate::space::{Data, shared_u32};
+use crate::thread::NodeThreads;
 use std::rc::Rc;
 use trivium_engine::number::index;
 use trivium_engine::{Deed, HandlerAccess, Object, Payload, Pending, Thread};
@@ -28,12 +26,6 @@ pub trait HandlerMemory: Sized {
     /// The same, to change it.
     fn core_mut(&mut self) -> &mut NodeCore<Self::Cause>;
 
-    /// What the program sees.
-    fn memory(&mut self) -> &mut NodeMemory;
-
-    /// What is kept where processors are cached.
-    fn lines(&mut self) -> &mut Lines;
-
     /// What the running handler has done so far.
     fn effects(&self) -> &Effects;
 
@@ -44,11 +36,10 @@ pub trait HandlerMemory: Sized {
     /// [`Effects::trouble`].
     fn about_to_use(&mut self, _offset: u64) {}
 
-    /// The tag of a block that the running handler has come to.
-    fn tag_for_handler(&mut self, block: Object) -> Access;
-
     /// The tag of a block, where the node looks at unchecked accesses to it.
-    fn tag_to_check(&mut self, block: Object) -> Option<Access>;
+    fn tag_to_check(&mut self, block: Object) -> Option<Access> {
+        Some(self.core_mut().tag(block))
+    }
 
     /// Whether the running handler's protocol has cached processors.
     #[inline]
@@ -82,7 +73,7 @@ pub trait HandlerMemory: Sized {
             self.about_to_use(offset);
             self.about_to_access(offset, length.into(), AccessKind::Read);
         }
-        let gathered = self.memory().gather(places, &mut data.bytes);
+        let gathered = self.core_mut().memory.gather(places, &mut data.bytes);
         self.trouble_of(gathered);
     }
 
@@ -122,7 +113,8 @@ pub trait HandlerMemory: Sized {
                 continue;
             }
             let block = self.core().block_of(first);
-            let tag = self.tag_for_handler(block);
+            self.core().home_for_handler(block);
+            let tag = self.core_mut().tag(block);
             // A line that its own home does not have says nothing of others: nobody but the protocol knows whether they have one.
             let is_unknown = protocols.cached[owner] && self.core().home_of(block) == self.core().me;
             if !is_unknown && !allows(tag, kind) {
@@ -159,7 +151,7 @@ pub trait HandlerMemory: Sized {
         if self.is_cached() {
             return self.read_copies(offset, into);
         }
-        let read = self.memory().read(offset, into);
+        let read = self.core_mut().memory.read(offset, into);
         self.trouble_of(read);
     }
 
@@ -173,7 +165,7 @@ pub trait HandlerMemory: Sized {
             return self.write_copies(offset, bytes);
         }
         self.about_to_use(offset);
-        let written = self.memory().write(offset, bytes);
+        let written = self.core_mut().memory.write(offset, bytes);
         self.trouble_of(written);
         self.has_changed(offset, bytes.len() as u64);
     }
@@ -204,7 +196,7 @@ pub trait HandlerMemory: Sized {
             self.about_to_use(offset);
             self.about_to_access(offset, length.into(), AccessKind::Write);
         }
-        let written = self.memory().scatter(places, &data.bytes);
+        let written = self.core_mut().memory.scatter(places, &data.bytes);
         self.trouble_of(written);
         places.iter().for_each(|&(offset, length)| self.has_changed(offset, length.into()));
     }
@@ -240,22 +232,34 @@ pub trait HandlerMemory: Sized {
             return self.trouble_of(Err(format!("{bytes} bytes are more than the program's own memory has")));
         }
         into.resize(there + index(bytes), 0);
-        let read = self.memory().read_private(at, &mut into[there..]);
+        let read = self.core_mut().memory.read_private(at, &mut into[there..]);
         self.trouble_of(read);
     }
 
     /// Writes bytes of the program's own memory.
     fn write_own(&mut self, at: u64, bytes: &[u8]) {
         self.about_to_use_own(at, bytes.len() as u64, AccessKind::Write);
-        let written = self.memory().write_private(at, bytes);
+        let written = self.core_mut().memory.write_private(at, bytes);
         self.trouble_of(written);
+    }
+
+    /// The accesses with which threads wait for a block are performed on this node's memory.
+    fn complete_accesses(&mut self, block: Object) {
+        for number in NodeThreads::numbers() {
+            let thread = &mut self.core_mut().threads[number];
+            if thread.complete(block) {
+                let (pending, kind, atomic) = (thread.pending, thread.pending_kind, thread.atomic);
+                let read = self.perform_waiting(&pending, kind, atomic);
+                self.effects_mut().completed.push((number, read));
+            }
+        }
     }
 
     /// Performs an access of the program on this node's memory; gives what was there before.
     fn perform_waiting(&mut self, pending: &Pending, kind: AccessKind, atomic: Option<ReadModifyWrite>) -> u64 {
         let mut word = [0; 8];
         let size = usize::from(pending.size).min(8);
-        let read = self.memory().read(pending.address, &mut word[..size]);
+        let read = self.core_mut().memory.read(pending.address, &mut word[..size]);
         self.trouble_of(read);
         let old = u64::from_le_bytes(word);
         if kind == AccessKind::Write {
@@ -341,25 +345,36 @@ pub trait HandlerMemory: Sized {
         u64::from_le_bytes(word)
     }
 
-    /// The access of a thread, which is this if it waits with one, was performed elsewhere and gives this value: it is done.
-    fn complete_access(
-        &mut self,
-        object: Object,
-        (thread, place): (Thread, Span),
-        value: u64,
-        (pending, kind): (Pending, AccessKind),
-    ) {
-        if thread != 0 || !self.core_mut().thread.complete(object) {
-            let id = object.id;
-            let what = || format!("the access of thread {thread} to block {id} is completed, and it waits for none");
-            self.effects_mut().trouble.get_or_insert_with(what);
-            return;
-        }
+    /// The access with which a thread waits for a block was performed elsewhere and gives this value: it is done.
+    fn complete_access(&mut self, object: Object, number: Thread, value: u64, place: Span) {
         let me = self.core().me;
-        let completed = AskedStep::completed(Request::of((me, thread), &pending, kind), value, place);
+        let asked = self.core_mut().threads.named(number, "an access is completed of").and_then(|thread| match thread
+            .complete(object)
+        {
+            true => Ok(Request::of((me, number), &thread.pending, thread.pending_kind)),
+            false => {
+                Err(format!("the access of thread {number} to block {} is completed, and it waits for none", object.id))
+            }
+        });
         let effects = self.effects_mut();
-        effects.asked.push(completed);
-        effects.completed = Some(value);
+        match asked {
+            Ok(request) => {
+                effects.asked.push(AskedStep::completed(request, value, place));
+                effects.completed.push((number, value));
+            }
+            Err(what) => effects.trouble_of(Err(what)),
+        }
+    }
+
+    /// The access at which a thread waits; none of a thread that there is not.
+    fn pending_of(&mut self, number: Thread) -> Pending {
+        match self.core_mut().threads.named(number, "a handler looks at the access of") {
+            Ok(thread) => thread.pending,
+            Err(what) => {
+                self.trouble_of(Err(what));
+                Pending::default()
+            }
+        }
     }
 
     /// The place of a record that the running handler looks at.
@@ -400,18 +415,18 @@ pub trait HandlerMemory: Sized {
 
     /// The engine's copy of a block.
     fn copy_of(&mut self, block: Object) -> &mut [u8] {
-        if self.lines().copy(block).is_none() {
+        if self.core_mut().lines.copy(block).is_none() {
             let mut bytes = vec![0; index(self.core().protocols.block)];
             let is_home = self.core().home_of(block) == self.core().me;
             if is_home {
                 // Before anybody has cached it, memory is all that there is.
                 let offset = self.core().offset_of(block);
-                let read = self.memory().read(offset, &mut bytes);
+                let read = self.core_mut().memory.read(offset, &mut bytes);
                 self.trouble_of(read);
             }
-            return self.lines().keep_copy(block, bytes.into(), !is_home);
+            return self.core_mut().lines.keep_copy(block, bytes.into(), !is_home);
         }
-        self.lines().copy(block).unwrap_or_default()
+        self.core_mut().lines.copy(block).unwrap_or_default()
     }
 
     /// The engine's copy of the block at an offset, from there on.
@@ -447,7 +462,7 @@ pub trait HandlerMemory: Sized {
     fn fill_from_copy(&mut self, block: Object) {
         let bytes = self.copy_of(block).to_vec();
         let offset = self.core().offset_of(block);
-        let written = self.memory().write(offset, &bytes);
+        let written = self.core_mut().memory.write(offset, &bytes);
         self.trouble_of(written);
     }
 
@@ -455,16 +470,16 @@ pub trait HandlerMemory: Sized {
     fn take_to_copy(&mut self, block: Object) {
         let mut bytes = vec![0; index(self.core().protocols.block)];
         let offset = self.core().offset_of(block);
-        let read = self.memory().read(offset, &mut bytes);
+        let read = self.core_mut().memory.read(offset, &mut bytes);
         self.trouble_of(read);
         self.copy_of(block).copy_from_slice(&bytes);
     }
 
     /// The processor's request for a block has been answered.
     fn answered_line(&mut self, block: Object) {
-        let mut line = self.lines().line(block);
+        let mut line = self.core_mut().lines.line(block);
         line.answered();
-        self.lines().set(block, line);
+        self.core_mut().lines.set(block, line);
     }
 }
 

@@ -1,14 +1,12 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
+mod tags;
+mod unchecked;
+
 use crate::error::NodeError;
-use crate::parts::Parts;
-use crate::payload::Payloads;
-use crate::protocols::Protocols;
-use crate::records::{Records, Slot};
-use crate::schedule::Schedule;
-use crate::space::Space;
-use crate::thread::Thread;
-use crate::usage::Usage;
+use crate::records::{Lines, Protocols, Records, Schedule, Slot, Stores, Usage};
+use crate::space::{BlockTags, NodeMemory, Pages, Parts, Payloads, Space};
+use crate::thread::NodeThreads;
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::rc::Rc;
@@ -44,8 +42,20 @@ pub struct NodeCore<C> {
     pub payloads: Payloads,
     /// What its engine still has to do besides what arrives.
     pub schedule: Schedule<C>,
-    /// The thread of its program.
-    pub thread: Thread,
+    /// Its copy of shared memory.
+    pub memory: NodeMemory,
+    /// What it may do with its blocks.
+    pub tags: BlockTags,
+    /// Which pages have a home that it knows.
+    pub pages: Pages,
+    /// What is kept where processors are cached.
+    pub lines: Lines,
+    /// Which blocks it has stored to, where only one node may.
+    pub(crate) stores: Stores,
+    /// How many allocations its program has made.
+    pub allocations: usize,
+    /// The threads of its program.
+    pub threads: NodeThreads,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub usage: Usage,
     /// What it has shared of its private memory.
@@ -68,7 +78,13 @@ impl<C> NodeCore<C> {
             has_started: false,
             payloads: Payloads::default(),
             schedule: Schedule::default(),
-            thread: Thread::default(),
+            memory: NodeMemory::Plain(Vec::new()),
+            tags: BlockTags::default(),
+            pages: Pages::default(),
+            lines: Lines::default(),
+            stores: Stores::default(),
+            allocations: 0,
+            threads: NodeThreads::default(),
             usage: Usage::default(),
             parts: Parts::default(),
             asked_home: Cell::new((Object { kind: NODE, id: 0 }, me)),
@@ -99,17 +115,16 @@ impl<C> NodeCore<C> {
     }
 
     /// The home of an object, as a handler sees it. A block has one that this node knows: else the block is noted
-    /// ([`NodeCore::check_homes`]), and the run must end with the error that it makes. `is_placed` says whether this node has
-    /// learned where a page lies that is placed by first touch.
+    /// ([`NodeCore::check_homes`]), and the run must end with the error that it makes.
     #[inline(always)]
-    pub fn home_for_handler(&self, object: Object, is_placed: impl FnOnce(usize) -> bool) -> Node {
+    pub fn home_for_handler(&self, object: Object) -> Node {
         let (asked, home) = self.asked_home.get();
-        if asked == object { home } else { self.look_up_home(object, is_placed) }
+        if asked == object { home } else { self.look_up_home(object) }
     }
 
     /// The same of an object that was not asked for last.
     #[inline(never)]
-    fn look_up_home(&self, object: Object, is_placed: impl FnOnce(usize) -> bool) -> Node {
+    fn look_up_home(&self, object: Object) -> Node {
         let home = self.home_of(object);
         if object.kind == BLOCK {
             let space = self.space.borrow();
@@ -119,7 +134,7 @@ impl<C> NodeCore<C> {
             let moves = space.by_first_touch(page);
             if is_allocated && !moves {
                 self.asked_home.set((object, home));
-            } else if !(is_allocated && is_placed(page)) && self.homeless.get().is_none() {
+            } else if !(is_allocated && self.pages.is_known(page)) && self.homeless.get().is_none() {
                 self.homeless.set(Some(object));
             }
         }

@@ -1,6 +1,11 @@
 //! What programs and protocols do wrong on nodes, and what keeps them from beginning.
 
-use crate::said::Said;
+mod counts;
+mod said;
+
+pub use counts::{MemoryUsed, Misses};
+pub use said::{NodeSaid, Said, Saying};
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;

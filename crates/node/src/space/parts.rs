@@ -1,6 +1,6 @@
 //! What a node has shared of its private memory (`docs/semantics.md`, section 1).
 
-use crate::space::shared_u32;
+use super::shared_u32;
 use std::ops::Range;
 use trivium_guest::SHARED_BASE;
 

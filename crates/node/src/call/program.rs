@@ -1,8 +1,8 @@
 //! What a program and protocols want of each other, looked at before a run.
 
-use crate::calls::{ATOMIC_HELP, refused_atomic};
+use super::allowed::{ATOMIC_HELP, refused_atomic};
 use crate::error::NodeError;
-use crate::protocols::Protocols;
+use crate::records::Protocols;
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::Engine;

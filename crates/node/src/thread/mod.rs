@@ -1,5 +1,5 @@
-//! The thread of a node's program, as far as handlers are concerned: what it waits for, and in which of five states it is
-//! (`docs/semantics.md`, section 3, "The states of a thread").
+//! The threads of a node's program: for what each waits, the access with which it does, what has been granted or answered to it, and, as far
+//! as handlers are concerned, in which of five states it is (`docs/semantics.md`, section 3, "The states of a thread").
 //!
 //! ```text
 //!          its event is handled        its event is deferred
@@ -15,7 +15,21 @@
 //! Between the moment at which an access is stopped and the one at which its event is handled a thread is free: a handler that
 //! runs in between cannot know of the access, and the event itself looks at the tag.
 
-use trivium_engine::Object;
+mod flight;
+mod wait;
+
+pub use flight::Flight;
+pub use wait::{Grant, Wait};
+
+use std::ops::{Index, IndexMut};
+use trivium_engine::{Object, Pending};
+use trivium_guest::{AccessKind, ReadModifyWrite};
+
+/// How many threads a node's program has.
+pub const THREADS: u8 = 1;
+
+/// The thread that a node's processor runs.
+pub const RUNNING: trivium_engine::Thread = 0;
 
 /// What a thread has to do with handlers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,16 +64,94 @@ pub enum Awaited {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventNumber(u64);
 
-/// The thread of a node's program.
+/// A thread of a node's program.
 #[derive(Clone, Debug, Default)]
 pub struct Thread {
+    /// For what it waits; nothing while it runs, or would.
+    pub wait: Option<Wait>,
+    /// Its next access is guaranteed, so.
+    pub grant: Option<Grant>,
+    /// The call that it makes, if that has begun and not ended.
+    pub flight: Option<Flight>,
+    /// What the protocol's call in which it waits has returned.
+    pub answered: Option<i64>,
+    /// The access that it has last been stopped with.
+    pub pending: Pending,
+    /// Whether that is a load or a store.
+    pub pending_kind: AccessKind,
+    /// The read-modify-write that is being tried, if one is.
+    pub atomic: Option<ReadModifyWrite>,
     state: ThreadState,
     awaited: Awaited,
     /// The number of its latest event.
     latest: EventNumber,
 }
 
+/// The threads of a node's program, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct NodeThreads([Thread; THREADS as usize]);
+
+impl NodeThreads {
+    /// Their numbers.
+    pub fn numbers() -> impl Iterator<Item = trivium_engine::Thread> {
+        0..THREADS
+    }
+
+    /// The thread of a number that a handler has named.
+    ///
+    /// # Errors
+    /// There is none; said of `what` that needs it.
+    pub fn named(&mut self, number: trivium_engine::Thread, what: &str) -> Result<&mut Thread, String> {
+        self.0.get_mut(usize::from(number)).ok_or_else(|| format!("{what} thread {number}, which there is not"))
+    }
+
+    /// Whether the engine has heard of an access of one of them to a block, and not answered it.
+    #[inline]
+    pub fn request(&self, block: Object) -> bool {
+        self.0.iter().any(|thread| thread.requests(block))
+    }
+}
+
+impl Index<trivium_engine::Thread> for NodeThreads {
+    type Output = Thread;
+
+    #[inline]
+    fn index(&self, number: trivium_engine::Thread) -> &Thread {
+        &self.0[usize::from(number)]
+    }
+}
+
+impl IndexMut<trivium_engine::Thread> for NodeThreads {
+    #[inline]
+    fn index_mut(&mut self, number: trivium_engine::Thread) -> &mut Thread {
+        &mut self.0[usize::from(number)]
+    }
+}
+
 impl Thread {
+    /// Whether it could go on.
+    #[inline]
+    pub fn is_running(&self) -> bool {
+        self.wait.is_none()
+    }
+
+    /// Whether its program has ended, and the exit code.
+    pub fn has_ended(&self) -> Option<i32> {
+        if let Some(Wait::End(exit_code)) = self.wait { Some(exit_code) } else { None }
+    }
+
+    /// Whether it waits with an access to this block.
+    #[inline]
+    pub fn waits_for(&self, block: Object) -> bool {
+        self.wait == Some(Wait::Access(block))
+    }
+
+    /// Whether its access is a load, as it was last stopped with one.
+    #[inline]
+    pub fn loads(&self) -> bool {
+        self.pending_kind == AccessKind::Read
+    }
+
     /// Its state.
     pub fn state(&self) -> ThreadState {
         self.state
@@ -149,16 +241,15 @@ impl Thread {
     ///
     /// # Errors
     /// It waits in none.
-    pub fn returns(&mut self, protocol: usize) -> Result<(), String> {
+    pub fn returns(&mut self, protocol: usize) -> Result<(), &'static str> {
         if self.state == ThreadState::Waiting && self.awaited == Awaited::Call(protocol) {
             self.state = ThreadState::Free;
             return Ok(());
         }
         Err(match self.state {
-            ThreadState::Deferred => "a call returns to thread 0, and is deferred",
-            _ => "a call returns to thread 0, which waits for none",
-        }
-        .into())
+            ThreadState::Deferred => "and is deferred",
+            _ => "which waits for none",
+        })
     }
 
     /// Whether the engine has heard of its access to a block, and not answered it.

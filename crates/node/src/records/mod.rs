@@ -3,6 +3,20 @@
 //! Objects are mostly numbered without gaps, as blocks are. So the records of a role for neighbours lie in one page, which
 //! is made with the first of them and found by their number.
 
+mod lines;
+mod protocols;
+mod schedule;
+mod split_phase;
+mod stores;
+mod usage;
+
+pub use lines::Lines;
+pub use protocols::{Protocols, Roomy};
+pub use schedule::{Held, Instance, Schedule};
+pub use split_phase::SplitPhaseCalls;
+pub use stores::Stores;
+pub use usage::Usage;
+
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;

@@ -2,89 +2,11 @@
 
 use crate::core::NodeCore;
 use crate::error::NodeError;
-use crate::schedule::Instance;
-use crate::space::{Space, shared_u32};
-use serde::{Deserialize, Serialize};
+use crate::records::Instance;
+use crate::space::{Binding, Purpose, blocks, blocks_of_page};
 use std::ops::Range;
 use trivium_engine::{Node, Object};
-use trivium_guest::SHARED_BASE;
 use trivium_protocol::{Access, BLOCK, MessageId};
-
-/// From now on a region is under this protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Binding {
-    /// The number of the allocation.
-    pub region: usize,
-    /// The number of the protocol.
-    pub protocol: usize,
-}
-
-/// What a barrier to which all nodes come is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Purpose {
-    /// The barrier alone.
-    Barrier,
-    /// A region comes under another protocol behind it.
-    Bind(Binding),
-    /// The parallel phase starts behind it: pages that were placed by first touch get another home.
-    Start,
-}
-
-impl Purpose {
-    /// What happens to all nodes behind the barrier, as the beginning of a sentence.
-    fn event(self) -> &'static str {
-        match self {
-            Purpose::Start => "the parallel phase starts",
-            Purpose::Bind(_) | Purpose::Barrier => "a region is bound to another protocol",
-        }
-    }
-
-    /// The program's call that asks for it.
-    fn call(self) -> &'static str {
-        match self {
-            Purpose::Start => "trivium_parallel_start",
-            Purpose::Bind(_) | Purpose::Barrier => "trivium_bind",
-        }
-    }
-
-    /// The numbers of the blocks of which all records and copies are forgotten behind the barrier, where blocks have so many bytes.
-    pub fn forgets(self, space: &Space, block: u64) -> Vec<Range<u32>> {
-        match self {
-            Purpose::Barrier => Vec::new(),
-            Purpose::Bind(binding) => vec![blocks(space, block, binding)],
-            Purpose::Start => {
-                let pages = space.placed_by_first_touch();
-                pages.into_iter().map(|page| blocks_of_page(space, block, page)).collect()
-            }
-        }
-    }
-}
-
-/// The numbers of the blocks of a region that is bound.
-fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> {
-    let bytes = space.range(binding.region);
-    shared_u32(bytes.start / block)..shared_u32(bytes.end / block)
-}
-
-fn blocks_of_page(space: &Space, block: u64, page: usize) -> Range<u32> {
-    let (page, bytes) = (page as u64, space.page_bytes());
-    shared_u32(page * bytes / block)..shared_u32((page + 1) * bytes / block)
-}
-
-/// Two nodes are at the barrier for different things. `names` are those of the protocols.
-pub fn disagree(space: &Space, names: &[&str], one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
-    let tell = |(node, purpose): (usize, Purpose)| match purpose {
-        Purpose::Barrier => format!("node {node} is at the barrier"),
-        Purpose::Start => format!("node {node} starts the parallel phase"),
-        Purpose::Bind(binding) => {
-            let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
-            format!("node {node} binds {address:#x} to `{}`", names[binding.protocol])
-        }
-    };
-    let call = if one.1 == Purpose::Start { one.1.call() } else { other.1.call() };
-    NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
-        .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
-}
 
 /// Blocks that are to be forgotten: under which protocol they have been, what that is for, and when, for people.
 struct Forgotten<'a> {
@@ -96,22 +18,17 @@ struct Forgotten<'a> {
 
 impl<C> NodeCore<C> {
     /// A region comes under another protocol on this node, as it does on all at this moment: its blocks, whose tags are
-    /// those of the new protocol's first states from now on. `tag` is a block's tag so far, and `when` says when it is, for people.
+    /// those of the new protocol's first states from now on. `when` says when it is, for people.
     /// Nothing if nothing is allocated there.
     ///
     /// # Errors
     /// A block of it is not at rest, or not at home; or one of the protocols has cached processors.
-    pub fn bind(
-        &mut self,
-        binding: Binding,
-        when: &str,
-        tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
-    ) -> Result<Option<Range<u32>>, NodeError> {
+    pub fn bind(&mut self, binding: Binding, when: &str) -> Result<Option<Range<u32>>, NodeError> {
         let blocks = blocks(&self.space.borrow(), self.protocols.block, binding);
         let Some(old) = self.protocol_at(u64::from(blocks.start) * self.protocols.block) else { return Ok(None) };
         let purpose = Purpose::Bind(binding);
         self.check_tagged(binding.protocol, purpose)?;
-        self.forget_blocks(&Forgotten { protocol: old, blocks: blocks.clone(), purpose, when }, tag)?;
+        self.forget_blocks(&Forgotten { protocol: old, blocks: blocks.clone(), purpose, when })?;
         if self.bound.len() <= binding.region {
             self.bound.resize(binding.region + 1, None);
         }
@@ -137,17 +54,13 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// A block of them is not at rest, or not at home; or it is under a protocol with cached processors.
-    pub fn start(
-        &mut self,
-        when: &str,
-        tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
-    ) -> Result<Vec<(usize, Range<u32>)>, NodeError> {
+    pub fn start(&mut self, when: &str) -> Result<Vec<(usize, Range<u32>)>, NodeError> {
         let pages = self.space.borrow().placed_by_first_touch();
         let mut forgotten = Vec::with_capacity(pages.len());
         for page in pages {
             let blocks = blocks_of_page(&self.space.borrow(), self.protocols.block, page);
             let Some(protocol) = self.protocol_at(u64::from(blocks.start) * self.protocols.block) else { continue };
-            self.forget_blocks(&Forgotten { protocol, blocks: blocks.clone(), purpose: Purpose::Start, when }, tag)?;
+            self.forget_blocks(&Forgotten { protocol, blocks: blocks.clone(), purpose: Purpose::Start, when })?;
             forgotten.push((page, blocks));
         }
         self.space.borrow_mut().start();
@@ -213,17 +126,13 @@ impl<C> NodeCore<C> {
     }
 
     /// The records of blocks are again as if nobody had touched them.
-    fn forget_blocks(
-        &mut self,
-        forgotten: &Forgotten<'_>,
-        tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
-    ) -> Result<(), NodeError> {
+    fn forget_blocks(&mut self, forgotten: &Forgotten<'_>) -> Result<(), NodeError> {
         let protocol = forgotten.protocol;
         self.check_tagged(protocol, forgotten.purpose)?;
         let engine = self.protocols.engines[protocol].clone();
         for object in forgotten.blocks.clone().map(|id| Object { kind: BLOCK, id }) {
             for role in engine.roles_of(BLOCK, self.is_at_home(object)) {
-                self.check_at_rest((protocol, role, object), forgotten, tag)?;
+                self.check_at_rest((protocol, role, object), forgotten)?;
                 self.records.forget(protocol, role, object);
             }
         }
@@ -245,19 +154,17 @@ impl<C> NodeCore<C> {
         Err(NodeError::subject(format!("{what}, but under `{}` processors have caches", protocol.name)).help(help))
     }
 
-    fn check_at_rest(
-        &self,
-        instance: Instance,
-        forgotten: &Forgotten<'_>,
-        tag: &mut dyn FnMut(&NodeCore<C>, Object) -> Access,
-    ) -> Result<(), NodeError> {
+    fn check_at_rest(&mut self, instance: Instance, forgotten: &Forgotten<'_>) -> Result<(), NodeError> {
         let (protocol, role, block) = instance;
+        if self.record_of(protocol, role, block).is_none() {
+            return Ok(());
+        }
+        let tag = self.tag(block);
         let engine = &self.protocols.engines[protocol];
         let Some(record) = self.record_of(protocol, role, block) else { return Ok(()) };
         let declared = &engine.protocol().roles[role.index()];
         let is_waiting =
             !declared.states[engine.state(role, record).index()].awaits.is_empty() || self.schedule.is_due(&instance);
-        let tag = tag(self, block);
         let home = self.home_of(block);
         let why = match home == self.me {
             _ if is_waiting => "is not at rest".to_string(),

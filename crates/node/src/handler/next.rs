@@ -1,7 +1,7 @@
 //! Which event of a node may start: a replay goes before other events of its instance, and each needs room for what it may send.
 
 use crate::core::NodeCore;
-use crate::schedule::Instance;
+use crate::records::Instance;
 use trivium_engine::Event;
 use trivium_protocol::{EventKind, LaneId, RoleId};
 

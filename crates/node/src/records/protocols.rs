@@ -1,6 +1,6 @@
 //! The protocols of a run, as they are loaded for its nodes and its blocks.
 
-use crate::split_phase::SplitPhaseCalls;
+use super::SplitPhaseCalls;
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_protocol::walk::performs_for_threads;
@@ -111,6 +111,12 @@ impl Protocols {
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,
         }
+    }
+
+    /// A call as people know it.
+    pub fn call_name(&self, protocol: usize, op: OpId) -> String {
+        let protocol = self.engines[protocol].protocol();
+        format!("{}.{}", protocol.name, protocol.ops[op.index()].name)
     }
 
     /// How many kinds of messages the protocols before one have.

@@ -1,6 +1,6 @@
 //! Private memory that is shared (`docs/semantics.md`, section 1): whether it may be, and the node's own accesses there.
 
-use crate::core::{NodeCore, allows};
+use super::{NodeCore, allows};
 use crate::error::{About, NodeError};
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};

@@ -1,7 +1,7 @@
 //! Processors with caches of their own (`docs/semantics.md`, section 8): the state of each line, and where the contents
 //! of blocks lie that no processor has.
 
-use crate::payload::Data;
+use crate::space::Data;
 use rustc_hash::FxHashMap;
 use trivium_engine::{CacheLine, Object};
 use trivium_protocol::{BLOCK, Line};

@@ -1,9 +1,9 @@
 //! Whether a program may make a call, checked before anything of it happens: its object, its addresses, the number of its
 //! arguments, what its protocol assumes about its use; and what a program says about memory.
 
-use crate::binding::Binding;
 use crate::core::NodeCore;
 use crate::error::NodeError;
+use crate::space::Binding;
 use trivium_engine::{MAX_ARGS, Object};
 use trivium_guest::{ProgramFault, SHARED_BASE, SplitPhase};
 use trivium_protocol::nearest;
@@ -28,7 +28,7 @@ pub(crate) const ATOMIC_HELP: &str = "answer `rmw` in the protocol (`on write, r
 
 /// Why a call cannot be made.
 #[derive(Debug)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// The program passes what the call does not take.
     Program(ProgramFault),
     /// What the protocol assumes, or what it is at first, is broken.
@@ -37,7 +37,7 @@ pub enum Refusal {
 
 /// What a split-phase operation is for the protocol of the memory that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SplitPhaseStep {
+pub(crate) enum SplitPhaseStep {
     /// It is known at once.
     Known(i64),
     /// A call, with the words of its arguments, the object's first.
@@ -45,22 +45,21 @@ pub enum SplitPhaseStep {
 }
 
 impl<C> NodeCore<C> {
-    /// A call as people know it.
-    pub fn call_name(&self, protocol: usize, op: OpId) -> String {
-        let protocol = self.protocols.engines[protocol].protocol();
-        format!("{}.{}", protocol.name, protocol.ops[op.index()].name)
-    }
-
     /// The object that a call is about: its first argument, which is taken out, unless it is about the node.
     ///
     /// # Errors
     /// There is none, or no such object.
-    pub fn called_object(&self, protocol: usize, op: OpId, words: &mut Vec<i64>) -> Result<Object, ProgramFault> {
+    pub(crate) fn called_object(
+        &self,
+        protocol: usize,
+        op: OpId,
+        words: &mut Vec<i64>,
+    ) -> Result<Object, ProgramFault> {
         let kind = self.protocols.engines[protocol].protocol().ops[op.index()].object;
         if kind == NODE {
             return Ok(Object { kind, id: 0 });
         }
-        let name = self.call_name(protocol, op);
+        let name = self.protocols.call_name(protocol, op);
         if words.is_empty() {
             return Err(ProgramFault::new(format!("node {}: {name} needs an object", self.me)));
         }
@@ -111,10 +110,16 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// The program passes what the call does not take, nobody answers it here, or its protocol assumes that it is not made.
-    pub fn begin_call(&mut self, protocol: usize, op: OpId, object: Object, words: &mut [i64]) -> Result<(), Refusal> {
+    pub(crate) fn begin_call(
+        &mut self,
+        protocol: usize,
+        op: OpId,
+        object: Object,
+        words: &mut [i64],
+    ) -> Result<(), Refusal> {
         let engine = self.protocols.engines[protocol].clone();
         let declared = &engine.protocol().ops[op.index()];
-        let name = self.call_name(protocol, op);
+        let name = self.protocols.call_name(protocol, op);
         for (word, arg) in words.iter_mut().zip(&declared.args) {
             if arg.ty == Type::Address {
                 *word = self.shared_offset(&name, *word).map_err(Refusal::Program)?;
@@ -155,7 +160,7 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// The address is not in shared memory, or the protocol has no such calls.
-    pub fn split_phase(
+    pub(crate) fn split_phase(
         &self,
         what: SplitPhase,
         addr: u32,
@@ -189,7 +194,7 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// It is to memory under such a protocol.
-    pub fn check_atomic(&self, address: u32) -> Result<(), NodeError> {
+    pub(crate) fn check_atomic(&self, address: u32) -> Result<(), NodeError> {
         let offset = address.checked_sub(SHARED_BASE);
         let Some(protocol) = offset.and_then(|offset| self.protocol_at(offset.into())) else { return Ok(()) };
         let Some(why) = self.protocols.no_rmw[protocol].as_ref() else { return Ok(()) };
@@ -202,7 +207,7 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// There is none of that name, or it is not about memory.
-    pub fn protocol_named(&self, protocol: Option<&str>) -> Result<usize, NodeError> {
+    pub(crate) fn protocol_named(&self, protocol: Option<&str>) -> Result<usize, NodeError> {
         let engines = &self.protocols.engines;
         let number = match protocol {
             None => self.protocols.default,
@@ -231,7 +236,7 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// There is no such protocol, or no such region.
-    pub fn binding(&self, address: u32, protocol: Option<&str>) -> Result<Binding, NodeError> {
+    pub(crate) fn binding(&self, address: u32, protocol: Option<&str>) -> Result<Binding, NodeError> {
         let protocol = self.protocol_named(protocol)?;
         let region = address.checked_sub(SHARED_BASE).and_then(|offset| self.space.borrow().region_at(offset.into()));
         region.map(|region| Binding { region, protocol }).ok_or_else(|| {
@@ -244,7 +249,7 @@ impl<C> NodeCore<C> {
     ///
     /// # Errors
     /// Nothing is allocated there.
-    pub fn name_allocation(&self, address: u32, name: &str) -> Result<(), NodeError> {
+    pub(crate) fn name_allocation(&self, address: u32, name: &str) -> Result<(), NodeError> {
         let offset = address.checked_sub(SHARED_BASE).map(u64::from);
         let Some(region) = offset.and_then(|offset| self.space.borrow().region_of(offset)) else {
             let what = format!("node {} names `{name}` what lies at {address:#x}, which is not allocated", self.me);

@@ -1,0 +1,368 @@
+//! A call of a program from its beginning to its end.
+//!
+//! A call that cannot end at once is a value, its [`Flight`], which the thread keeps: how far the call has come. Whatever ends a wait of the
+//! thread lets the flight go on from there, so that nothing of it is done twice; the value that it ends with resumes the program. Whoever
+//! adds a call that waits adds a flight here, and nothing in a backend.
+
+mod allowed;
+mod binding;
+mod conditions;
+mod doing;
+mod program;
+mod reach;
+mod stood;
+
+pub use reach::{AccessHost, Stopped, reach_shared};
+pub use stood::{AT_BARRIER, LEFT_MAIN, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy};
+
+use crate::error::NodeError;
+use crate::handler::HandlerMemory;
+use crate::space::{NodeMemory, Purpose};
+use crate::thread::{Flight, RUNNING, Wait};
+use allowed::{Refusal, SplitPhaseStep};
+use trivium_engine::{Args, Event, Object};
+use trivium_guest::{
+    AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
+};
+use trivium_protocol::{BLOCK, EventKind, OpId};
+
+/// For what the program makes an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessFor {
+    /// To load or store: one of its own.
+    Itself,
+    /// To wait until what is there is another.
+    Change,
+}
+
+/// An access of a program, of at most 8 bytes inside an aligned word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramAccess {
+    /// Its address.
+    pub address: u32,
+    /// Its bytes.
+    pub size: u32,
+    /// A load or a store.
+    pub kind: AccessKind,
+    /// What it stores.
+    pub value: u64,
+    /// What for.
+    pub purpose: AccessFor,
+}
+
+impl ProgramAccess {
+    /// One that the program makes itself.
+    #[inline]
+    pub fn of(access: LoadStore) -> ProgramAccess {
+        let LoadStore { addr: address, size, kind, value } = access;
+        ProgramAccess { address, size, kind, value, purpose: AccessFor::Itself }
+    }
+}
+
+/// What of a program's calls depends on where its node lives.
+pub trait CallHost: HandlerMemory {
+    /// Whether a call may begin now, or go on: all that has happened on the node before is done. If not, the same is asked again later.
+    fn may_call(&mut self) -> bool {
+        true
+    }
+
+    /// Ends the program with an error that keeps its parts.
+    fn fail(&mut self, error: NodeError) -> ProgramFault;
+
+    /// The running thread waits from now on, not for an access of its own.
+    fn waits(&mut self, wait: Wait);
+
+    /// An access of the program: whether it may happen, or has, or has to wait.
+    ///
+    /// # Errors
+    /// It cannot happen.
+    fn reach(&mut self, access: &ProgramAccess) -> Result<AccessStep, ProgramFault>;
+
+    /// The node's clock, in its own unit.
+    fn clock(&mut self) -> u64;
+
+    /// The node's clock, in nanoseconds.
+    fn nanoseconds(&mut self) -> u64;
+
+    /// The running thread is to sleep for so many nanoseconds.
+    fn sleep(&mut self, nanoseconds: u64) -> Sleep;
+
+    /// The running thread has come to the barrier, where it waits.
+    fn arrive(&mut self, purpose: Purpose);
+
+    /// Whether a protocol may now be called about a block: its home is known here, and so on. If not, the same is asked again when the
+    /// thread goes on.
+    ///
+    /// # Errors
+    /// It never may.
+    fn can_call(&mut self, protocol: usize, op: OpId, block: Object) -> Result<bool, ProgramFault>;
+
+    /// A protocol is called: the event is to be handled.
+    fn hand_over(&mut self, protocol: usize, event: &Event);
+
+    /// The program has allocated so many bytes; the number of the allocation.
+    ///
+    /// # Errors
+    /// That is more than there may be.
+    fn has_allocated(&mut self, index: usize, bytes: u64) -> Result<(), NodeError>;
+
+    /// Private memory has become shared.
+    fn has_shared(&mut self, address: u32, bytes: u32);
+
+    /// The program hints that it may access the block of an address. Whether it goes on; if not, the same is asked again.
+    fn prefetch(&mut self, address: u32, write: bool) -> bool;
+
+    /// A region of interest begins, or else ends.
+    fn region(&mut self, begins: bool);
+
+    /// The program prints.
+    fn print(&mut self, fd: u32, bytes: &[u8]);
+}
+
+/// What becomes of a thread that is to sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sleep {
+    /// It waits from now on.
+    Sleeps,
+    /// The time is over at once.
+    IsOver,
+    /// The node's clock does not count so far.
+    TooLong,
+}
+
+/// The program of a node makes a call, or asks again for the one that it makes.
+///
+/// # Errors
+/// The call cannot be made, or cannot end.
+pub fn call<N: CallHost>(node: &mut N, call: &Call) -> Result<CallStep, ProgramFault> {
+    Caller { node }.call(call)
+}
+
+/// A node whose program makes a call.
+struct Caller<'a, N> {
+    node: &'a mut N,
+}
+
+impl<N: CallHost> Caller<'_, N> {
+    fn call(&mut self, call: &Call) -> Result<CallStep, ProgramFault> {
+        let thread = &mut self.node.core_mut().threads[RUNNING];
+        match call {
+            Call::Node => return Ok(CallStep::Done(i64::from(self.node.core().me))),
+            Call::Nodes => return Ok(CallStep::Done(i64::from(self.node.core().protocols.nodes))),
+            _ if !thread.is_running() => return Ok(CallStep::Wait),
+            _ => {}
+        }
+        match thread.flight {
+            Some(Flight::Waits) => {
+                thread.flight = None;
+                return Ok(CallStep::Done(0));
+            }
+            Some(Flight::Called { protocol, op }) => {
+                thread.flight = None;
+                return self.returned(protocol, op);
+            }
+            _ => {}
+        }
+        if !self.node.may_call() {
+            return Ok(CallStep::Wait);
+        }
+        match self.node.core_mut().threads[RUNNING].flight.take() {
+            Some(flight) => self.go_on(flight),
+            None => self.begin(call),
+        }
+    }
+
+    /// A protocol's call is over: what it has returned.
+    fn returned(&mut self, protocol: usize, op: OpId) -> Result<CallStep, ProgramFault> {
+        let answered = self.node.core_mut().threads[RUNNING].answered.take();
+        answered.map(CallStep::Done).ok_or_else(|| {
+            let core = self.node.core();
+            let what =
+                format!("node {}: {} has returned without an answer", core.me, core.protocols.call_name(protocol, op));
+            self.node.fail(NodeError::subject(what))
+        })
+    }
+
+    /// A call begins.
+    fn begin(&mut self, call: &Call) -> Result<CallStep, ProgramFault> {
+        match call {
+            Call::Node | Call::Nodes => {}
+            Call::Cycles => return Ok(CallStep::Done(self.node.clock().cast_signed())),
+            Call::Nanoseconds => return Ok(CallStep::Done(i64::try_from(self.node.nanoseconds()).unwrap_or(i64::MAX))),
+            Call::Sleep { nanoseconds } => return self.begin_sleep(*nanoseconds),
+            Call::Alloc { bytes, placement, protocol } => {
+                return self.allocate(*bytes, *placement, protocol.as_deref()).map_err(|error| self.node.fail(error));
+            }
+            Call::Bind { addr, protocol } => {
+                let binding =
+                    self.node.core().binding(*addr, protocol.as_deref()).map_err(|error| self.node.fail(error))?;
+                return Ok(self.come_to(Purpose::Bind(binding)));
+            }
+            Call::ParallelStart => {
+                self.node.core().check_starts_once().map_err(|error| self.node.fail(error))?;
+                return Ok(self.come_to(Purpose::Start));
+            }
+            Call::Barrier => return Ok(self.come_to(Purpose::Barrier)),
+            Call::Shared { addr, bytes, part } => {
+                self.node.core_mut().share(*addr, *bytes, *part).map_err(|error| self.node.fail(error))?;
+                self.node.has_shared(*addr, *bytes);
+            }
+            Call::Name { addr, name } => {
+                self.node.core().name_allocation(*addr, name).map_err(|error| self.node.fail(error))?;
+            }
+            Call::ReadModifyWrite(rmw) => {
+                self.node.core().check_atomic(rmw.addr).map_err(|error| self.node.fail(error))?;
+                return self.go_on(Flight::Modifies(*rmw));
+            }
+            &Call::Prefetch { addr: address, write } => return self.go_on(Flight::Hints { address, write }),
+            &Call::WaitUntilChanged { addr: address, size, old } => {
+                return self.go_on(Flight::Watches { address, size, old });
+            }
+            Call::RegionBegin => self.node.region(true),
+            Call::RegionEnd => self.node.region(false),
+            Call::Print { fd, bytes } => self.node.print(*fd, bytes),
+            Call::Op { import, args } => {
+                let (protocol, op) = self.node.core().protocols.calls[*import];
+                return self.begin_op(protocol, op, args.clone());
+            }
+            Call::SplitPhase { what, addr, bytes, place } => {
+                return match self.node.core().split_phase(*what, *addr, *bytes, *place)? {
+                    SplitPhaseStep::Known(value) => Ok(CallStep::Done(value)),
+                    SplitPhaseStep::Call(protocol, op, words) => self.begin_op(protocol, op, words),
+                };
+            }
+        }
+        Ok(CallStep::Done(0))
+    }
+
+    /// A call goes on from where it had to wait.
+    fn go_on(&mut self, flight: Flight) -> Result<CallStep, ProgramFault> {
+        match &flight {
+            Flight::Waits | Flight::Called { .. } => {}
+            Flight::Modifies(rmw) => {
+                if let Some(old) = self.modify(rmw)? {
+                    return Ok(CallStep::Done(old.cast_signed()));
+                }
+            }
+            &Flight::Watches { address, size, old } => {
+                if let Some(value) = self.look(address, size, old)? {
+                    return Ok(CallStep::Done(value.cast_signed()));
+                }
+            }
+            &Flight::Hints { address, write } => {
+                if self.node.prefetch(address, write) {
+                    return Ok(CallStep::Done(0));
+                }
+            }
+            &Flight::Calls { protocol, op, object, ref words } => {
+                if object.kind != BLOCK || self.node.can_call(protocol, op, object)? {
+                    self.call_protocol((protocol, op), object, words.clone())?;
+                    return Ok(self.flies(Flight::Called { protocol, op }));
+                }
+            }
+        }
+        Ok(self.flies(flight))
+    }
+
+    /// The call has come so far, and has to wait.
+    fn flies(&mut self, flight: Flight) -> CallStep {
+        self.node.core_mut().threads[RUNNING].flight = Some(flight);
+        CallStep::Wait
+    }
+
+    fn begin_sleep(&mut self, nanoseconds: u64) -> Result<CallStep, ProgramFault> {
+        match self.node.sleep(nanoseconds) {
+            Sleep::IsOver => Ok(CallStep::Done(0)),
+            Sleep::Sleeps => Ok(self.flies(Flight::Waits)),
+            Sleep::TooLong => {
+                let what = format!(
+                    "node {} sleeps for {nanoseconds} nanoseconds, which is longer than its clock counts",
+                    self.node.core().me
+                );
+                Err(self.node.fail(NodeError::subject(what).help("sleep for a shorter time")))
+            }
+        }
+    }
+
+    /// At the barrier of all nodes.
+    fn come_to(&mut self, purpose: Purpose) -> CallStep {
+        self.node.arrive(purpose);
+        self.flies(Flight::Waits)
+    }
+
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, NodeError> {
+        let core = self.node.core_mut();
+        let number = core.protocol_named(protocol)?;
+        let index = core.allocations;
+        let offset = core.space.borrow_mut().allocate(core.me, index, bytes, placement, number)?;
+        core.allocations += 1;
+        self.node.has_allocated(index, bytes)?;
+        Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
+    }
+
+    /// A read-modify-write: what was there, if it has happened.
+    fn modify(&mut self, rmw: &ReadModifyWrite) -> Result<Option<u64>, ProgramFault> {
+        self.node.core_mut().threads[RUNNING].atomic = Some(*rmw);
+        let &ReadModifyWrite { addr: address, size, operand: value, .. } = rmw;
+        let access = ProgramAccess { address, size, kind: AccessKind::Write, value, purpose: AccessFor::Itself };
+        let old = match self.node.reach(&access)? {
+            AccessStep::Wait => return Ok(None),
+            AccessStep::Go => self.program_memory()?.read_modify_write(rmw)?,
+            AccessStep::Complete(old) => old,
+        };
+        self.node.core_mut().threads[RUNNING].atomic = None;
+        Ok(Some(old))
+    }
+
+    /// A word that has been `old` is looked at: its value, if it is another; else the thread waits.
+    fn look(&mut self, address: u32, size: u32, old: u64) -> Result<Option<u64>, ProgramFault> {
+        let access = ProgramAccess { address, size, kind: AccessKind::Read, value: 0, purpose: AccessFor::Change };
+        let mut step = self.node.reach(&access)?;
+        if step == AccessStep::Complete(old) {
+            // A handler has read it, and the block may have been changed or taken away since, when nobody slept.
+            step = self.node.reach(&access)?;
+        }
+        let value = match step {
+            AccessStep::Wait => return Ok(None),
+            AccessStep::Go => self.program_memory()?.read_word(address, size)?,
+            AccessStep::Complete(value) => value,
+        };
+        if value != old {
+            return Ok(Some(value));
+        }
+        // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
+        let block = self.node.core().block_of(u64::from(address.saturating_sub(SHARED_BASE)));
+        self.node.waits(Wait::Change { block, address, size });
+        Ok(None)
+    }
+
+    fn program_memory(&mut self) -> Result<trivium_guest::Memory, ProgramFault> {
+        match &self.node.core().memory {
+            NodeMemory::Program(memory) => Ok(memory.clone()),
+            NodeMemory::Plain(_) => Err(ProgramFault::new("atomic operations need a program's memory")),
+        }
+    }
+
+    /// A call of a protocol, with the words of its arguments, the object's first.
+    fn begin_op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<CallStep, ProgramFault> {
+        let object = self.node.core().called_object(protocol, op, &mut words)?;
+        self.go_on(Flight::Calls { protocol, op, object, words })
+    }
+
+    /// A protocol is called; the thread waits until it returns.
+    fn call_protocol(
+        &mut self,
+        (protocol, op): (usize, OpId),
+        object: Object,
+        mut words: Vec<i64>,
+    ) -> Result<(), ProgramFault> {
+        self.node.core_mut().begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
+            Refusal::Program(fault) => fault,
+            Refusal::Broken(error) => self.node.fail(error),
+        })?;
+        let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, RUNNING) };
+        self.node.hand_over(protocol, &event);
+        self.node.waits(Wait::Call { protocol, op, object });
+        Ok(())
+    }
+}

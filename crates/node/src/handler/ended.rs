@@ -1,0 +1,123 @@
+//! What a handler did to threads, and to what is to be tried again, when it has ended.
+
+use super::{Effects, HandlerMemory, Touched};
+use crate::core::{NodeCore, allows};
+use crate::records::{Held, Instance};
+use crate::thread::{Grant, NodeThreads, Wait};
+use trivium_engine::{Disposition, Engine, Event, Object, Outcome, Payload, Thread};
+use trivium_guest::SHARED_BASE;
+use trivium_protocol::{OpId, Promise, Protocol, Type};
+
+/// Why a thread goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoesOn {
+    /// Its call returns; whether that is one of its protocol's barriers.
+    Returned(bool),
+    /// It tries its access again.
+    Access,
+    /// The block of the word that it looks at has changed.
+    Changed,
+}
+
+/// What of the end of a handler depends on where its node lives.
+pub trait ThreadHost: HandlerMemory {
+    /// When what a handler did takes effect, and why.
+    type When;
+
+    /// A thread goes on.
+    fn goes_on(&mut self, thread: Thread, why: GoesOn, when: &Self::When);
+
+    /// A deferred event of an instance is due.
+    fn is_due(&mut self, instance: Instance, when: &Self::When);
+
+    /// Something that a thread, or another, has kept is to be handled.
+    fn raise_again(&mut self, held: Held, when: &Self::When);
+}
+
+/// What a handler did to threads takes its way.
+#[inline]
+pub fn let_threads_go_on<N: ThreadHost>(node: &mut N, effects: &Effects, when: &N::When) {
+    for &(thread, value) in &effects.answers {
+        let Some(Wait::Call { protocol, op, .. }) = node.core().threads[thread].wait else { continue };
+        let (value, is_barrier) = returns_to_program(node.core().protocols.engines[protocol].protocol(), op, value);
+        node.core_mut().threads[thread].answered = Some(value);
+        node.goes_on(thread, GoesOn::Returned(is_barrier), when);
+    }
+    for &(thread, read) in &effects.completed {
+        node.core_mut().threads[thread].grant = Some(Grant::Complete(read));
+        node.goes_on(thread, GoesOn::Access, when);
+    }
+    for &object in &effects.resumed {
+        resume_threads(node, object, when);
+    }
+    for thread in NodeThreads::numbers() {
+        if let Some(Wait::Change { block, .. }) = node.core().threads[thread].wait
+            && effects.changed.contains(&block)
+        {
+            node.goes_on(thread, GoesOn::Changed, when);
+        }
+    }
+}
+
+/// An object is resumed: the threads that wait for it try their accesses again.
+pub fn resume_threads<N: ThreadHost>(node: &mut N, object: Object, when: &N::When) {
+    for number in NodeThreads::numbers() {
+        let core = node.core_mut();
+        if core.threads[number].resume(object) {
+            let kind = core.threads[number].pending_kind;
+            core.threads[number].grant = allows(core.tag(object), kind).then_some(Grant::Tag);
+            node.goes_on(number, GoesOn::Access, when);
+        }
+    }
+}
+
+/// Deferred and held events of the instances that a handler touched get their turn.
+#[inline(always)]
+pub fn try_again<N: ThreadHost>(node: &mut N, protocol: usize, engine: &Engine, touched: &[Touched], when: &N::When) {
+    for touched in touched {
+        let core = node.core();
+        let record = core.records.at(touched.place);
+        let due = engine.replay_due(touched.role, record);
+        if due || !core.schedule.holds_nothing() {
+            let changed = touched.before != engine.state(touched.role, record);
+            try_instance(node, (protocol, touched.role, touched.object), (due, changed), when);
+        }
+    }
+}
+
+/// The same of one instance: a deferred event of its is `due`, or its state has `changed`.
+#[cold]
+fn try_instance<N: ThreadHost>(node: &mut N, instance: Instance, (due, changed): (bool, bool), when: &N::When) {
+    if due {
+        node.is_due(instance, when);
+    }
+    if changed {
+        for held in node.core_mut().schedule.take_held(instance) {
+            node.raise_again(held, when);
+        }
+    }
+}
+
+impl<C> NodeCore<C> {
+    /// The event of a handler that has ended is kept, if it is held; the data that came with it, if they are needed no longer.
+    #[inline]
+    pub fn keep_event(&mut self, protocol: usize, event: Option<&Event>, outcome: &Outcome) -> Option<Payload> {
+        match (outcome.disposition, event) {
+            (Disposition::Held, Some(event)) => {
+                let number = self.threads[event.thread].latest();
+                self.schedule.hold(Held { protocol, role: outcome.role, event: *event, number });
+                None
+            }
+            (Disposition::Deferred, _) | (_, None) => None,
+            (_, Some(event)) => event.payload,
+        }
+    }
+}
+
+/// What the call in which a thread waits returns to its program, if that is this value to the protocol; and whether it is one of the protocol's
+/// barriers.
+fn returns_to_program(protocol: &Protocol, op: OpId, value: i64) -> (i64, bool) {
+    let is_address = protocol.ops[op.index()].result == Some(Type::Address);
+    let value = if is_address { value + i64::from(SHARED_BASE) } else { value };
+    (value, protocol.promises.contains(&Promise::Barrier(op)))
+}

@@ -1,0 +1,17 @@
+//! The shared address space as a node sees it: who allocated what, where homes are, its copy of memory and its tags, what it has shared of its
+//! own memory, data in the hands of its handlers.
+
+mod allocations;
+mod memory;
+mod parts;
+mod payload;
+mod purpose;
+mod tags;
+
+pub use allocations::{Allocation, Claimed, Space, shared_u32};
+pub use memory::NodeMemory;
+pub use parts::Parts;
+pub use payload::{Data, Payloads};
+pub use purpose::{Binding, Purpose, disagree};
+pub(crate) use purpose::{blocks, blocks_of_page};
+pub use tags::{BlockTags, Mapped, Pages};

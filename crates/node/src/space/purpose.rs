@@ -1,0 +1,83 @@
+//! What nodes come together for: other bindings of regions, other homes of pages (`docs/semantics.md`, section 1).
+
+use super::{Space, shared_u32};
+use crate::error::NodeError;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use trivium_guest::SHARED_BASE;
+
+/// From now on a region is under this protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// The number of the allocation.
+    pub region: usize,
+    /// The number of the protocol.
+    pub protocol: usize,
+}
+
+/// What a barrier to which all nodes come is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// The barrier alone.
+    Barrier,
+    /// A region comes under another protocol behind it.
+    Bind(Binding),
+    /// The parallel phase starts behind it: pages that were placed by first touch get another home.
+    Start,
+}
+
+impl Purpose {
+    /// What happens to all nodes behind the barrier, as the beginning of a sentence.
+    pub(crate) fn event(self) -> &'static str {
+        match self {
+            Purpose::Start => "the parallel phase starts",
+            Purpose::Bind(_) | Purpose::Barrier => "a region is bound to another protocol",
+        }
+    }
+
+    /// The program's call that asks for it.
+    pub(crate) fn call(self) -> &'static str {
+        match self {
+            Purpose::Start => "trivium_parallel_start",
+            Purpose::Bind(_) | Purpose::Barrier => "trivium_bind",
+        }
+    }
+
+    /// The numbers of the blocks of which all records and copies are forgotten behind the barrier, where blocks have so many bytes.
+    pub fn forgets(self, space: &Space, block: u64) -> Vec<Range<u32>> {
+        match self {
+            Purpose::Barrier => Vec::new(),
+            Purpose::Bind(binding) => vec![blocks(space, block, binding)],
+            Purpose::Start => {
+                let pages = space.placed_by_first_touch();
+                pages.into_iter().map(|page| blocks_of_page(space, block, page)).collect()
+            }
+        }
+    }
+}
+
+/// The numbers of the blocks of a region that is bound.
+pub(crate) fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> {
+    let bytes = space.range(binding.region);
+    shared_u32(bytes.start / block)..shared_u32(bytes.end / block)
+}
+
+pub(crate) fn blocks_of_page(space: &Space, block: u64, page: usize) -> Range<u32> {
+    let (page, bytes) = (page as u64, space.page_bytes());
+    shared_u32(page * bytes / block)..shared_u32((page + 1) * bytes / block)
+}
+
+/// Two nodes are at the barrier for different things. `names` are those of the protocols.
+pub fn disagree(space: &Space, names: &[&str], one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
+    let tell = |(node, purpose): (usize, Purpose)| match purpose {
+        Purpose::Barrier => format!("node {node} is at the barrier"),
+        Purpose::Start => format!("node {node} starts the parallel phase"),
+        Purpose::Bind(binding) => {
+            let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
+            format!("node {node} binds {address:#x} to `{}`", names[binding.protocol])
+        }
+    };
+    let call = if one.1 == Purpose::Start { one.1.call() } else { other.1.call() };
+    NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
+        .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
+}
