@@ -1,6 +1,7 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
 use crate::error::NodeError;
+use crate::locks::Locks;
 use crate::parts::Parts;
 use crate::payload::Payloads;
 use crate::protocols::Protocols;
@@ -50,6 +51,8 @@ pub struct NodeCore<C> {
     pub usage: Usage,
     /// What it has shared of its private memory.
     pub parts: Parts,
+    /// What its program's atomic operations show of locks.
+    pub locks: Locks,
     /// The block whose home was asked for last, and that home, where no first touch decides it: a handler asks several times.
     asked_home: Cell<(Object, Node)>,
     /// The first block that the running handler has met whose home is not known here.
@@ -71,6 +74,7 @@ impl<C> NodeCore<C> {
             thread: Thread::default(),
             usage: Usage::default(),
             parts: Parts::default(),
+            locks: Locks::default(),
             asked_home: Cell::new((Object { kind: NODE, id: 0 }, me)),
             homeless: Cell::new(None),
         }

@@ -124,6 +124,10 @@ pub(crate) struct Report {
     pub has_timers: bool,
 }
 
+    /// The word of a lock for which it asks, or waits, and what it has found there.
+    pub asks: Option<(u32, Option<u64>)>,
+    /// The locks that it has taken last: the word of each, when, and the tickets that it drew.
+    pub taken: Vec<(u32, u64, Vec<u32>)>,
 const MESSAGE: u8 = 0;
 const CREDIT: u8 = 1;
 const CONTROL: u8 = 2;

@@ -23,6 +23,9 @@ impl Processor for NodeState {
 
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = executed.instructions;
+        if access.addr >= SHARED_BASE {
+            self.core.locks.reaches(access.addr);
+        }
         step(self.reach(access.addr, access.size, access.kind, access.value), AccessStep::Wait)
     }
 
@@ -62,6 +65,9 @@ impl Processor for NodeState {
 impl NodeState {
     /// Does what a call asks for. Where the program waits meanwhile and has to return to its thread, it makes the same call again when it goes on.
     fn perform_call(&mut self, instructions: u64, call: &Call) -> Result<i64, Halt> {
+        if !matches!(call, Call::Node | Call::Nodes | Call::ReadModifyWrite(_) | Call::WaitUntilChanged { .. }) {
+            self.core.locks.does_something_else();
+        }
         Ok(match call {
             Call::Node => i64::from(self.core.me),
             Call::Nodes => i64::from(self.core.protocols.nodes),
@@ -135,9 +141,27 @@ impl NodeState {
         self.atomic = Some(*rmw);
         let step = self.reach(rmw.addr, rmw.size, AccessKind::Write, rmw.operand)?;
         self.atomic = None;
-        match step {
-            AccessStep::Complete(old) => Ok(old.cast_signed()),
-            _ => Ok(self.program_memory()?.read_modify_write(rmw)?.cast_signed()),
+        let old = match step {
+            AccessStep::Complete(old) => old,
+            _ => self.program_memory()?.read_modify_write(rmw)?,
+        };
+        let (asked, taken) = (self.counts.instructions, self.now());
+        self.core.locks.performed(rmw, old, (asked, taken));
+        self.tell_that_it_asks();
+        Ok(old.cast_signed())
+    }
+
+    /// The program has looked at a word in vain.
+    fn has_asked(&mut self, address: u32, value: u64) {
+        let now = self.counts.instructions;
+        self.core.locks.asked(address, value, now);
+        self.tell_that_it_asks();
+    }
+
+    /// A program that does nothing but ask for a lock runs; node 0 hears of it now and then, which looks whether anything goes on.
+    fn tell_that_it_asks(&mut self) {
+        if self.core.locks.asking().is_some_and(|asking| asking.times.is_power_of_two()) {
+            self.report(0);
         }
     }
 
@@ -168,7 +192,6 @@ impl NodeState {
         if self.core.me != 0 {
             self.tell_of_allocations(0);
         }
-        Ok(i64::from(SHARED_BASE) + offset.cast_signed())
     }
 
     fn wait_until_changed(&mut self, address: u32, size: u32, old: u64) -> Result<i64, Halt> {
@@ -180,7 +203,10 @@ impl NodeState {
         loop {
             let value = match self.reach(address, size, AccessKind::Read, 0)? {
                 // A handler has read it, and this node may have no copy by now of whose changes it would be told.
-                AccessStep::Complete(value) if value == old => continue,
+                AccessStep::Complete(value) if value == old => {
+                    self.has_asked(address, old);
+                    continue;
+                }
                 AccessStep::Complete(value) => value,
                 _ => self.program_memory()?.read_word(address, size)?,
             };
@@ -205,6 +231,7 @@ impl NodeState {
             let number = self.core.thread.asks(Awaited::Call(protocol));
             self.raise(protocol, &event, number);
         }
+            self.has_asked(address, old);
         self.wait(Wait::Call { protocol, op, object })?;
         let what = || self.core.call_name(protocol, op);
         match self.answered.take() {

@@ -18,6 +18,10 @@ const AGAIN_STUCK: Duration = Duration::from_millis(2);
 /// The first words of a deadlock's message.
 const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
+/// A program that has executed so many instructions since it last asked for a lock does something else.
+const COMPUTES: u64 = 10_000_000;
+/// Of so many locks that a node has taken last node 0 is told.
+const LOCKS_TOLD: usize = 16;
 /// What all nodes are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
@@ -51,10 +55,10 @@ enum Order {
     End,
     /// Two nodes are at the barrier for different things.
     Disagree((usize, Purpose), (usize, Purpose)),
-    /// Nothing can happen any more: what each node does.
-    Deadlock(Vec<(usize, String)>),
-    /// Handlers run, and no program goes on: what each node does.
-    Stalled(Vec<(usize, String)>),
+    /// Nothing can happen any more: what each node does, and who has the locks for which nodes wait.
+    Deadlock(Vec<(usize, String)>, BTreeMap<u32, Option<usize>>),
+    /// Handlers run, and no program goes on: what each node does. Where they do nothing but ask for one lock: which, and who has it.
+    Stalled(Vec<(usize, String)>, Option<(u32, Option<usize>)>),
     /// Two nodes store to a block in the same phase.
     TwoWriters(Node, Node, u32, u64),
 }
@@ -184,12 +188,14 @@ impl Coordinator {
             Why::End if is_still && is_quiet => Some(Order::End),
             Why::Stuck if is_still && !now.iter().any(|report| report.has_timers) => {
                 let told = now.iter().map(|report| report.told.clone()).enumerate();
-                Some(Order::Deadlock(told.filter(|(node, _)| now[*node].doing != Told::HasEnded).collect()))
+                let told = told.filter(|(node, _)| now[*node].doing != Told::HasEnded).collect();
+                Some(Order::Deadlock(told, locks_asked_for(&now)))
             }
             why => {
                 // What waits for room for ever is no end of a run.
                 let is_dead = is_still && why != Why::Stuck && !now.iter().any(|report| report.has_timers);
-                is_dead.then(|| Order::Deadlock(now.iter().map(|report| report.told.clone()).enumerate().collect()))
+                let told = || now.iter().map(|report| report.told.clone()).enumerate().collect();
+                is_dead.then(|| Order::Deadlock(told(), locks_asked_for(&now)))
             }
         };
         if order.is_none() {
@@ -221,7 +227,8 @@ impl Coordinator {
     /// What each node does, as it has last answered.
     fn stalled(&self) -> Option<Order> {
         let Stage::Asking { before: Some(before), .. } = &self.stage else { return None };
-        Some(Order::Stalled(before.iter().map(|report| report.told.clone()).enumerate().collect()))
+        let told = before.iter().map(|report| report.told.clone()).enumerate().collect();
+        Some(Order::Stalled(told, lock_of_all(before)))
     }
 
     /// Asks again, if that is wanted.
@@ -394,13 +401,16 @@ impl NodeState {
             doing,
             told: if doing == Told::Runs { String::new() } else { self.told(None) },
             moved: self.moved,
-            went_on: self.went_on,
+            // Who asks in vain does not go on.
+            went_on: asking.map_or(self.went_on, |asking| asking.since),
             sent: self.sent,
             received: self.received,
             is_quiet: self.is_quiet(),
             has_timers: self.has_timers(),
         };
+        let asking = self.asks_for_a_lock();
         self.whisper(0, &Control::Report(report));
+            _ if asking.is_some() => Told::Waits,
     }
 
     /// What node 0 has decided is done.
@@ -420,20 +430,46 @@ impl NodeState {
                 let error = disagree(&self.core.space.borrow(), &names, one, other);
                 Err(self.fail(error))
             }
-            Order::Stalled(told) => {
+            Order::Stalled(told, lock) => {
                 self.is_of_all = true;
-                let limit = self.coordinator.as_ref().and_then(|known| known.stall_limit).unwrap_or_default();
-                let what = format!(
-                    "no progress: for {} s handlers ran, and no access and no call came to its end",
-                    limit.as_secs()
-                );
-                let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock). --stall-limit sets another number of seconds; 0: none";
-                Err(self.fail(who_waits(&what, told).help(help)))
+                let limit = self.coordinator.as_ref().and_then(|known| known.stall_limit).unwrap_or_default().as_secs();
+                let set = "--stall-limit sets another number of seconds; 0: none";
+                if let Some((word, holder)) = lock {
+                    let what = format!(
+                        "no progress: for {limit} s nodes have asked for a lock that is not released, at {word:#x}, and done nothing else"
+                    );
+                    let error = has_lock(who_waits(&what, told), word, holder);
+                    return Err(self.fail(error.help(format!("{RELEASE}. {set}"))));
+                }
+                let what =
+                    format!("no progress: for {limit} s handlers ran, and no access and no call came to its end");
+                let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock)";
+                Err(self.fail(who_waits(&what, told).help(format!("{help}. {set}"))))
             }
-            Order::Deadlock(told) => {
+    /// Whether its program does nothing but ask for a lock. One that has executed much since it last asked does something else.
+    fn asks_for_a_lock(&self) -> Option<Asking> {
+        self.core.locks.asking().filter(|asking| self.counts.instructions - asking.last < COMPUTES)
+    }
+
+    /// The word of a lock for which its program asks or waits, and what it has found there.
+    fn lock_asked_for(&self) -> Option<(u32, Option<u64>)> {
+        let found = self.core.locks.last();
+        let word = match self.doing {
+            Doing::Waiting(Wait::Access(_)) if self.atomic.is_some() => SHARED_BASE + shared_u32(self.pending.address),
+            Doing::Waiting(Wait::Change(_, address, _)) => address,
+            Doing::Running | Doing::Waiting(Wait::Access(_)) => self.asks_for_a_lock()?.word,
+            Doing::Waiting(_) => return None,
+        };
+        Some((word, found.filter(|found| found.word == word).and_then(|found| found.value)))
+    }
+
+            Order::Deadlock(told, locks) => {
                 self.is_of_all = true;
-                // What is to be done depends on which nodes have left main, which is known at the end.
-                Err(self.fail(who_waits(DEADLOCK, told)))
+                // What is to be done depends on which nodes have left main, which is known at the end, unless they wait for locks.
+                let error = locks
+                    .iter()
+                    .fold(who_waits(DEADLOCK, told), |error, (&word, &holder)| has_lock(error, word, holder));
+                Err(self.fail(if locks.is_empty() { error } else { error.help(RELEASE) }))
             }
             Order::TwoWriters(one, other, block, phase) => {
                 self.is_of_all = true;
@@ -527,6 +563,9 @@ impl NodeState {
 
     /// A place in shared memory, and what this node's copy of it holds.
     fn data(&self, map: Option<&DebugInfo>, address: u32, size: u32) -> String {
+            Doing::Running | Doing::Waiting(Wait::Access(_)) if let Some(asking) = self.asks_for_a_lock() => {
+                format!("asks again and again for {}", self.data(map, asking.word, 4))
+            }
         let value = self.memory.word_of_program(address, size);
         data_text(&self.core.space.borrow(), map, address, value)
     }
@@ -587,6 +626,40 @@ mod tests {
         }
         order
     }
+/// An error about a lock, with who has it.
+fn has_lock(error: NodeError, word: u32, holder: Option<usize>) -> NodeError {
+    match holder {
+        Some(node) => error.note(format!("node {node} has the lock at {word:#x}")),
+        None => error,
+    }
+}
+
+/// The locks for which nodes ask, as far as some node has taken them, and who has each.
+fn locks_asked_for(reports: &[Report]) -> BTreeMap<u32, Option<usize>> {
+    let mut locks = BTreeMap::new();
+    for (word, serving) in reports.iter().filter_map(|report| report.asks) {
+        let of_word = |(node, report): (usize, &Report)| {
+            let found = report.taken.iter().find(|taken| taken.0 == word);
+            found.map(|(_, last, tickets)| (node, Taken::new(*last, tickets.clone())))
+        };
+        let taken: Vec<(usize, Taken)> = reports.iter().enumerate().filter_map(of_word).collect();
+        if !taken.is_empty() {
+            let has = locks.entry(word).or_insert(None);
+            *has = has.or(holder(taken.iter().map(|(node, taken)| (*node, taken)), serving));
+        }
+    }
+    locks
+}
+
+/// The lock for which all ask that neither have ended nor are at the barrier, and who has it.
+fn lock_of_all(reports: &[Report]) -> Option<(u32, Option<usize>)> {
+    let mut asked =
+        reports.iter().filter(|report| report.doing == Told::Waits).map(|report| report.asks.map(|asks| asks.0));
+    let word = asked.next()??;
+    let is_only = asked.all(|other| other == Some(word));
+    locks_asked_for(reports).remove_entry(&word).filter(|_| is_only)
+}
+
 
     #[test]
     fn the_barrier_opens_when_all_have_come() {
@@ -602,6 +675,8 @@ mod tests {
 
     /// A host that stands still for a while has all nodes tell that they wait, and node 0 ask. A node that goes on meanwhile, and comes to the
     /// barrier before all have answered, is there.
+            asks: None,
+            taken: Vec::new(),
     #[test]
     fn the_barrier_opens_for_one_that_came_behind_its_answer() {
         let barrier = Told::AtBarrier(Purpose::Barrier);
@@ -654,7 +729,7 @@ mod tests {
         assert_eq!(ask(&waits(2, true)), None, "a timer runs");
         assert_eq!(ask(&waits(2, true)), None, "a timer still runs");
         assert_eq!(ask(&waits(2, false)), None, "it has ended");
-        assert_eq!(ask(&waits(2, false)), Some(Order::Deadlock(vec![(0, String::new())])));
+        assert_eq!(ask(&waits(2, false)), Some(Order::Deadlock(vec![(0, String::new())], BTreeMap::new())));
     }
 
     #[test]
@@ -669,7 +744,7 @@ mod tests {
             std::thread::sleep(AGAIN_STUCK);
             if known.is_stalled() {
                 assert!(moved > 3);
-                assert_eq!(known.stalled(), Some(Order::Stalled(vec![(0, String::new())])));
+                assert_eq!(known.stalled(), Some(Order::Stalled(vec![(0, String::new())], None)));
                 return;
             }
             assert!(known.is_due().then(|| known.ask_again()).flatten().is_some());

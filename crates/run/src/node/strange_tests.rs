@@ -66,7 +66,9 @@ fn control() -> impl Strategy<Value = Control> {
             sent: n,
             received: n,
             is_quiet: true,
-            has_timers: false
+            has_timers: false,
+            asks: Some((n as u32, Some(n))),
+            taken: vec![(n as u32, n, vec![n as u32])],
         })),
         number().prop_map(|round| Control::Ask { round }),
         Just(Control::Open),

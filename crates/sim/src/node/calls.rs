@@ -11,7 +11,7 @@ use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, Executed, LoadStore, Placement, Processor, ProgramFault, ReadModifyWrite,
     SHARED_BASE, StackFrame,
 };
-use trivium_node::{Awaited, NodeError, Purpose, Refusal, SplitPhaseStep};
+use trivium_node::{ASKS, Awaited, NodeError, Purpose, Refusal, SplitPhaseStep};
 use trivium_protocol::{BLOCK, EventKind, OpId};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
@@ -20,6 +20,9 @@ const LATEST: u64 = 1 << 62;
 impl Processor for NodeState {
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.compute.has_executed(executed);
+        if access.addr >= SHARED_BASE {
+            self.core.locks.reaches(access.addr);
+        }
         let spent = match access.kind {
             AccessKind::Read => Spent::Read,
             AccessKind::Write => Spent::Write,
@@ -58,6 +61,7 @@ impl Processor for NodeState {
                 self.compute.waits_at = frames;
             }
             Some(Asks::Store) => self.compute.stores_at = frames,
+            Some(Asks::Lock) => self.compute.asks_at = frames,
             None => {}
         }
     }
@@ -99,7 +103,14 @@ impl Processor for NodeState {
             return Ok(CallStep::Wait);
         }
         match call {
-            Call::Node | Call::Nodes => Ok(CallStep::Done(0)),
+            Call::ReadModifyWrite(rmw) => return self.read_modify_write(rmw),
+            Call::WaitUntilChanged { addr, size, old } => return self.wait_until_changed(*addr, *size, *old),
+            _ => self.core.locks.does_something_else(),
+        }
+        match call {
+            Call::Node | Call::Nodes | Call::ReadModifyWrite(_) | Call::WaitUntilChanged { .. } => {
+                Ok(CallStep::Done(0))
+            }
             Call::Cycles => Ok(CallStep::Done(self.compute.clock().cast_signed())),
             Call::Nanoseconds => Ok(CallStep::Done(self.nanoseconds())),
             Call::Sleep { nanoseconds } => self.sleep(*nanoseconds),
@@ -122,9 +133,7 @@ impl Processor for NodeState {
                 Ok(CallStep::Done(0))
             }
             Call::Barrier => Ok(self.arrive(Purpose::Barrier)),
-            Call::ReadModifyWrite(rmw) => self.read_modify_write(rmw),
             Call::Prefetch { addr, write } => Ok(self.prefetch(*addr, *write)),
-            Call::WaitUntilChanged { addr, size, old } => self.wait_until_changed(*addr, *size, *old),
             Call::RegionBegin => {
                 self.region_begin();
                 Ok(CallStep::Done(0))
@@ -207,9 +216,30 @@ impl NodeState {
     }
 
     fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, ProgramFault> {
+        let now = self.compute.clock();
+        self.core.locks.performed(rmw, old, (now, now));
+        self.asks_where_it_asks();
         let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
         let index = self.compute.allocations;
         let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
+    /// The program has looked at a word in vain.
+    fn has_asked(&mut self, address: u32, value: u64) {
+        let now = self.compute.clock();
+        self.core.locks.asked(address, value, now);
+        // The access by which it looked has come to its end.
+        self.tries_anew();
+        self.asks_where_it_asks();
+    }
+
+    /// Where a program stands that does nothing but ask for a lock is looked at once: where it is cut off depends on how far others have come.
+    fn asks_where_it_asks(&mut self) {
+        let Some(asking) = self.core.locks.asking() else { return };
+        self.shared.asked.set(self.shared.asked.get().max(Some(asking.last)));
+        if asking.times == ASKS {
+            self.compute.asks.get_or_insert(Asks::Lock);
+        }
+    }
+
         match made {
             Ok(offset) => {
                 self.compute.allocations += 1;
@@ -245,6 +275,7 @@ impl NodeState {
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
         self.compute.watches = (address, size);
+            self.has_asked(address, old);
         self.wait(Wait::Change(block), Spent::Sync);
         Ok(CallStep::Wait)
     }
@@ -258,6 +289,7 @@ impl NodeState {
             self.compute.region = Some(Box::new(now));
         }
     }
+        self.has_asked(address, old);
 
     /// The region of interest ends here, as it does where the program ends.
     pub(crate) fn region_end(&mut self) {
@@ -309,3 +341,4 @@ impl NodeState {
         self.compute.doing = Doing::Finished(exit_code);
     }
 }
+        self.core.locks.does_something_else();

@@ -95,6 +95,8 @@ pub enum Asks {
     Store,
 }
 
+    /// It does nothing but ask for a lock.
+    Lock,
 /// The compute processor of a node. What each visit of the node looks at comes first and lies together.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -157,6 +159,8 @@ pub struct Compute {
     pub watches: (u32, u32),
 }
 
+    /// Where the program stood when it had asked for a lock, and done nothing else, for some time.
+    pub asks_at: Vec<StackFrame>,
 impl Compute {
     /// A processor that has not begun, which takes so many cycles for a unit of its program's work.
     pub fn new(cycles: Ratio) -> Compute {
@@ -195,6 +199,7 @@ impl Compute {
     }
 
     /// Its clock, in cycles; while it waits, that of the wait's beginning.
+            asks_at: Vec::new(),
     pub fn clock(&self) -> u64 {
         self.computed + self.stalled
     }
