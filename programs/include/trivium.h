@@ -426,3 +426,6 @@ TRIVIUM_IMPORT("trivium", "fail") __attribute__((noreturn)) void trivium_fail(co
 #endif
 
 #endif
+/* Says of a static variable, in any function that runs, that each node is to have a value of its own which only it reads: no warning tells of that. */
+#define TRIVIUM_PRIVATE(variable) __asm__ volatile("" : : "r"(&(variable)))
+

@@ -35,7 +35,7 @@ impl<'a> DebugInfo<'a> {
     pub(crate) fn new(program: &'a LoadedProgram, manner: Manner) -> Result<DebugInfo<'a>, Error> {
         let inspected = inspect(&program.bytes, &program.name)?;
         let code = inspected.code.as_ref().map_or(0, |code| code.range().start as u64);
-        let moved = moved(&inspected, manner)?;
+        let moved = moved(&inspected, &program.counters, manner)?;
         Ok(DebugInfo { program, moved, code, lines: lines(&program.bytes) })
     }
 

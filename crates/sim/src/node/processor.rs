@@ -12,7 +12,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Object, Pending};
-use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame};
+use trivium_guest::{
+    AccessKind, AccessStep, CounterUse, Executed, ProgramFault, ReadModifyWrite, SHARED_BASE, StackFrame,
+};
 use trivium_node::{Awaited, NodeError, NodeSaid, Purpose, allows, pending, shared_u32};
 use trivium_protocol::{Access, EventKind};
 
@@ -145,6 +147,8 @@ pub struct Compute {
     pub private_atomic: Option<(u32, Option<String>)>,
     /// What it first wanted to change in a folder that is only for reading.
     pub refused_to_write: Option<String>,
+    /// What its program has done with its counters, if it has ended.
+    pub counters: Vec<CounterUse>,
     /// Bytes of the program's private memory, which never shrinks.
     pub private_memory: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
@@ -189,6 +193,7 @@ impl Compute {
             barriers: 0,
             private_atomic: None,
             refused_to_write: None,
+            counters: Vec::new(),
             private_memory: 0,
             cause: None,
             asks: None,
@@ -262,7 +267,7 @@ impl Compute {
     pub(crate) fn said(&self, until: u64) -> NodeSaid {
         let printed = self.printed.iter().filter(|(at, ..)| *at <= until).cloned().collect();
         let (private_atomic, refused_to_write) = (self.private_atomic.clone(), self.refused_to_write.clone());
-        NodeSaid { printed, private_atomic, refused_to_write }
+        NodeSaid { printed, private_atomic, refused_to_write, counters: self.counters.clone() }
     }
 }
 

@@ -536,6 +536,7 @@ impl World {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
                     state.compute.has_executed(program.executed());
+                    state.compute.counters = program.counted();
                 }
                 state.finish(exit_code);
                 self.finished += 1;
