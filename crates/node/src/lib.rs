@@ -77,7 +77,7 @@ pub use protocols::{Protocols, Roomy};
 pub use records::{Records, Slot};
 pub use said::{NodeSaid, Said, Saying};
 pub use schedule::{Held, Instance, Schedule};
-pub use space::{Allocation, Claimed, Space, shared_u32};
+pub use space::{Allocation, Claimed, Space, SpaceCall, shared_u32};
 pub use split_phase::SplitPhaseCalls;
 pub use stood::{AT_BARRIER, LEFT_MAIN, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy};
 pub use thread::{Awaited, EventNumber, Thread, ThreadState};

@@ -78,6 +78,17 @@ impl NodeState {
                 0
             }
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref())?,
+            Call::Freeing { addr } => {
+                let freeing = self.core.freeing(*addr).map_err(|error| self.fail(error))?;
+                freeing.cast_signed()
+            }
+            Call::IsHome { addr } => self.core.is_home_of(*addr).into(),
+            Call::Free { addr } => {
+                let index = self.allocations;
+                self.core.free(*addr, index).map_err(|error| self.fail(error))?;
+                self.has_called();
+                0
+            }
             Call::Bind { addr, protocol } => {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
                 self.arrive(Purpose::Bind(binding))?
@@ -185,10 +196,17 @@ impl NodeState {
         let index = self.allocations;
         let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
         let offset = made.map_err(|error| self.fail(error))?;
-        self.allocations += 1;
-        if self.core.space.borrow().wants_site(index, self.core.me) {
-            self.names = Some(index);
+        self.has_called();
+        let region = self.core.space.borrow().region_of(offset);
+        if let Some(region) = region.filter(|&region| self.core.space.borrow().wants_site(region, self.core.me)) {
+            self.names = Some(region);
         }
+        Ok(i64::from(SHARED_BASE) + offset.cast_signed())
+    }
+
+    /// The program has allocated, or given back.
+    fn has_called(&mut self) {
+        self.allocations += 1;
         if self.core.me != 0 {
             self.tell_of_allocations(0);
         }
@@ -213,6 +231,7 @@ impl NodeState {
             if value != old {
                 return Ok(value.cast_signed());
             }
+            self.has_asked(address, old);
             self.wait(Wait::Change(block, address, size))?;
         }
     }
@@ -231,7 +250,6 @@ impl NodeState {
             let number = self.core.thread.asks(Awaited::Call(protocol));
             self.raise(protocol, &event, number);
         }
-            self.has_asked(address, old);
         self.wait(Wait::Call { protocol, op, object })?;
         let what = || self.core.call_name(protocol, op);
         match self.answered.take() {

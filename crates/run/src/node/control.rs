@@ -8,20 +8,23 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::{AccessKind, DebugInfo, ProgramFault, SHARED_BASE};
-use trivium_node::{AT_BARRIER, Binding, LEFT_MAIN, NodeCore, NodeError, Purpose, data_text, disagree, shared_u32};
+use trivium_node::{
+    AT_BARRIER, Asking, Binding, LEFT_MAIN, NodeCore, NodeError, Purpose, RELEASE, SpaceCall, Taken, data_text,
+    disagree, holder, shared_u32,
+};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
 const AGAIN: Duration = Duration::from_micros(100);
 /// And where it is about a deadlock, which is in no hurry.
 const AGAIN_STUCK: Duration = Duration::from_millis(2);
-/// The first words of a deadlock's message.
-const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
-
 /// A program that has executed so many instructions since it last asked for a lock does something else.
 const COMPUTES: u64 = 10_000_000;
 /// Of so many locks that a node has taken last node 0 is told.
 const LOCKS_TOLD: usize = 16;
+/// The first words of a deadlock's message.
+const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+
 /// What all nodes are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
@@ -283,6 +286,9 @@ impl NodeState {
             Control::Allocated { index, bytes, placement, protocol } => {
                 self.allocated(from, index, bytes, placement.into(), protocol)?;
             }
+            Control::Freed { index, region, is_left } => {
+                self.freed(from, index, SpaceCall::Free { region, is_left })?
+            }
             Control::Stored { phase, blocks } => {
                 let order = self.coordinator.as_mut().and_then(|known| known.stores(from, phase, &blocks));
                 self.carry_out(order)?;
@@ -352,11 +358,22 @@ impl NodeState {
         placement: trivium_guest::Placement,
         protocol: usize,
     ) -> Result<(), ProgramFault> {
-        let known = self.core.space.borrow().allocations();
+        let known = self.core.space.borrow().calls();
         if index > known || protocol >= self.core.protocols.engines.len() {
             return Err(self.nonsense(from, "an allocation that comes too early"));
         }
         let made = self.core.space.borrow_mut().allocate(from, index, bytes, placement, protocol);
+        made.map(drop).map_err(|error| self.fail(error))
+    }
+
+    /// Another node knows that an allocation was given back.
+    fn freed(&mut self, from: Node, index: usize, call: SpaceCall) -> Result<(), ProgramFault> {
+        let is_known = |region| region < self.core.space.borrow().allocations();
+        let known = self.core.space.borrow().calls();
+        if index > known || !matches!(call, SpaceCall::Free { region, .. } if is_known(region)) {
+            return Err(self.nonsense(from, "memory that is given back too early"));
+        }
+        let made = self.core.space.borrow_mut().perform(from, index, call);
         made.map(drop).map_err(|error| self.fail(error))
     }
 
@@ -390,7 +407,9 @@ impl NodeState {
 
     /// Tells node 0 what this node does; in answer to a question, or unasked.
     pub(super) fn report(&mut self, round: u64) {
+        let asking = self.asks_for_a_lock();
         let doing = match self.doing {
+            _ if asking.is_some() => Told::Waits,
             Doing::Running | Doing::Waiting(Wait::Sleep(_)) => Told::Runs,
             Doing::Waiting(Wait::Barrier(purpose)) => Told::AtBarrier(purpose),
             Doing::Waiting(Wait::End) => Told::HasEnded,
@@ -406,11 +425,36 @@ impl NodeState {
             sent: self.sent,
             received: self.received,
             is_quiet: self.is_quiet(),
-            has_timers: self.has_timers(),
+            // Who runs may find a lock free, however often it has not.
+            has_timers: self.has_timers() || asking.is_some(),
+            asks: self.lock_asked_for(),
+            taken: self
+                .core
+                .locks
+                .all_taken()
+                .into_iter()
+                .take(LOCKS_TOLD)
+                .map(|(word, taken)| (word, taken.last, taken.tickets.clone()))
+                .collect(),
         };
-        let asking = self.asks_for_a_lock();
         self.whisper(0, &Control::Report(report));
-            _ if asking.is_some() => Told::Waits,
+    }
+
+    /// Whether its program does nothing but ask for a lock. One that has executed much since it last asked does something else.
+    fn asks_for_a_lock(&self) -> Option<Asking> {
+        self.core.locks.asking().filter(|asking| self.counts.instructions - asking.last < COMPUTES)
+    }
+
+    /// The word of a lock for which its program asks or waits, and what it has found there.
+    fn lock_asked_for(&self) -> Option<(u32, Option<u64>)> {
+        let found = self.core.locks.last();
+        let word = match self.doing {
+            Doing::Waiting(Wait::Access(_)) if self.atomic.is_some() => SHARED_BASE + shared_u32(self.pending.address),
+            Doing::Waiting(Wait::Change(_, address, _)) => address,
+            Doing::Running | Doing::Waiting(Wait::Access(_)) => self.asks_for_a_lock()?.word,
+            Doing::Waiting(_) => return None,
+        };
+        Some((word, found.filter(|found| found.word == word).and_then(|found| found.value)))
     }
 
     /// What node 0 has decided is done.
@@ -446,23 +490,6 @@ impl NodeState {
                 let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock)";
                 Err(self.fail(who_waits(&what, told).help(format!("{help}. {set}"))))
             }
-    /// Whether its program does nothing but ask for a lock. One that has executed much since it last asked does something else.
-    fn asks_for_a_lock(&self) -> Option<Asking> {
-        self.core.locks.asking().filter(|asking| self.counts.instructions - asking.last < COMPUTES)
-    }
-
-    /// The word of a lock for which its program asks or waits, and what it has found there.
-    fn lock_asked_for(&self) -> Option<(u32, Option<u64>)> {
-        let found = self.core.locks.last();
-        let word = match self.doing {
-            Doing::Waiting(Wait::Access(_)) if self.atomic.is_some() => SHARED_BASE + shared_u32(self.pending.address),
-            Doing::Waiting(Wait::Change(_, address, _)) => address,
-            Doing::Running | Doing::Waiting(Wait::Access(_)) => self.asks_for_a_lock()?.word,
-            Doing::Waiting(_) => return None,
-        };
-        Some((word, found.filter(|found| found.word == word).and_then(|found| found.value)))
-    }
-
             Order::Deadlock(told, locks) => {
                 self.is_of_all = true;
                 // What is to be done depends on which nodes have left main, which is known at the end, unless they wait for locks.
@@ -536,6 +563,9 @@ impl NodeState {
     /// What the program waits for, in words, and what this node's handlers have not come to.
     pub(crate) fn told(&self, map: Option<&DebugInfo>) -> String {
         let mut told = match self.doing {
+            Doing::Running | Doing::Waiting(Wait::Access(_)) if let Some(asking) = self.asks_for_a_lock() => {
+                format!("asks again and again for {}", self.data(map, asking.word, 4))
+            }
             Doing::Running | Doing::Waiting(Wait::Sleep(_)) => "runs".to_string(),
             Doing::Waiting(Wait::End) => LEFT_MAIN.to_string(),
             Doing::Waiting(Wait::Barrier(_)) => AT_BARRIER.to_string(),
@@ -563,9 +593,6 @@ impl NodeState {
 
     /// A place in shared memory, and what this node's copy of it holds.
     fn data(&self, map: Option<&DebugInfo>, address: u32, size: u32) -> String {
-            Doing::Running | Doing::Waiting(Wait::Access(_)) if let Some(asking) = self.asks_for_a_lock() => {
-                format!("asks again and again for {}", self.data(map, asking.word, 4))
-            }
         let value = self.memory.word_of_program(address, size);
         data_text(&self.core.space.borrow(), map, address, value)
     }
@@ -599,33 +626,6 @@ fn who_waits(what: &str, told: Vec<(usize, String)>) -> NodeError {
     told.into_iter().fold(error, |error, (node, told)| error.note(format!("node {node}: {told}")))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report(round: u64, doing: Told) -> Report {
-        Report {
-            round,
-            doing,
-            told: String::new(),
-            moved: 0,
-            went_on: 0,
-            sent: 0,
-            received: 0,
-            is_quiet: true,
-            has_timers: false,
-        }
-    }
-
-    /// All nodes answer a question with these.
-    fn answer(known: &mut Coordinator, reports: &[Report]) -> Option<Order> {
-        let round = known.round;
-        let mut order = None;
-        for (node, report) in (0..).zip(reports) {
-            order = known.heard(node, Report { round, ..report.clone() });
-        }
-        order
-    }
 /// An error about a lock, with who has it.
 fn has_lock(error: NodeError, word: u32, holder: Option<usize>) -> NodeError {
     match holder {
@@ -660,6 +660,35 @@ fn lock_of_all(reports: &[Report]) -> Option<(u32, Option<usize>)> {
     locks_asked_for(reports).remove_entry(&word).filter(|_| is_only)
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(round: u64, doing: Told) -> Report {
+        Report {
+            round,
+            doing,
+            told: String::new(),
+            moved: 0,
+            went_on: 0,
+            sent: 0,
+            received: 0,
+            is_quiet: true,
+            has_timers: false,
+            asks: None,
+            taken: Vec::new(),
+        }
+    }
+
+    /// All nodes answer a question with these.
+    fn answer(known: &mut Coordinator, reports: &[Report]) -> Option<Order> {
+        let round = known.round;
+        let mut order = None;
+        for (node, report) in (0..).zip(reports) {
+            order = known.heard(node, Report { round, ..report.clone() });
+        }
+        order
+    }
 
     #[test]
     fn the_barrier_opens_when_all_have_come() {
@@ -675,8 +704,6 @@ fn lock_of_all(reports: &[Report]) -> Option<(u32, Option<usize>)> {
 
     /// A host that stands still for a while has all nodes tell that they wait, and node 0 ask. A node that goes on meanwhile, and comes to the
     /// barrier before all have answered, is there.
-            asks: None,
-            taken: Vec::new(),
     #[test]
     fn the_barrier_opens_for_one_that_came_behind_its_answer() {
         let barrier = Told::AtBarrier(Purpose::Barrier);

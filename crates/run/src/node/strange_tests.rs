@@ -55,6 +55,11 @@ fn control() -> impl Strategy<Value = Control> {
         (number(), number(), placement, number()).prop_map(|(index, bytes, placement, protocol)| {
             Control::Allocated { index: small(index), bytes, placement, protocol: small(protocol) }
         }),
+        (number(), number(), any::<bool>()).prop_map(|(index, region, is_left)| Control::Freed {
+            index: small(index),
+            region: small(region),
+            is_left
+        }),
         (number(), number()).prop_map(|(phase, n)| Control::Stored { phase, blocks: vec![n as u32] }),
         (number(), number()).prop_map(|(phase, n)| Control::StoredSoFar { phase, blocks: vec![n as u32] }),
         (doing, number(), number()).prop_map(|(doing, round, n)| Control::Report(Report {

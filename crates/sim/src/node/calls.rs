@@ -115,6 +115,17 @@ impl Processor for NodeState {
             Call::Nanoseconds => Ok(CallStep::Done(self.nanoseconds())),
             Call::Sleep { nanoseconds } => self.sleep(*nanoseconds),
             Call::Alloc { bytes, placement, protocol } => self.allocate(*bytes, *placement, protocol.as_deref()),
+            Call::Freeing { addr } => {
+                let freeing = self.core.freeing(*addr).map_err(|error| self.fail(error))?;
+                Ok(CallStep::Done(freeing.cast_signed()))
+            }
+            Call::IsHome { addr } => Ok(CallStep::Done(self.core.is_home_of(*addr).into())),
+            Call::Free { addr } => {
+                let index = self.compute.allocations;
+                self.core.free(*addr, index).map_err(|error| self.fail(error))?;
+                self.compute.allocations += 1;
+                Ok(CallStep::Done(0))
+            }
             Call::Bind { addr, protocol } => {
                 let binding = self.core.binding(*addr, protocol.as_deref()).map_err(|error| self.fail(error))?;
                 Ok(self.arrive(Purpose::Bind(binding)))
@@ -205,23 +216,12 @@ impl NodeState {
             AccessStep::Complete(old) => old,
         };
         self.compute.atomic = None;
-        Ok(CallStep::Done(old.cast_signed()))
-    }
-
-    /// At the machine's barrier.
-    fn arrive(&mut self, purpose: Purpose) -> CallStep {
-        self.compute.arrived = Some((self.compute.clock(), purpose));
-        self.wait(Wait::Barrier, Spent::Sync);
-        CallStep::Wait
-    }
-
-    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, ProgramFault> {
         let now = self.compute.clock();
         self.core.locks.performed(rmw, old, (now, now));
         self.asks_where_it_asks();
-        let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
-        let index = self.compute.allocations;
-        let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
+        Ok(CallStep::Done(old.cast_signed()))
+    }
+
     /// The program has looked at a word in vain.
     fn has_asked(&mut self, address: u32, value: u64) {
         let now = self.compute.clock();
@@ -240,11 +240,24 @@ impl NodeState {
         }
     }
 
+    /// At the machine's barrier.
+    fn arrive(&mut self, purpose: Purpose) -> CallStep {
+        self.compute.arrived = Some((self.compute.clock(), purpose));
+        self.wait(Wait::Barrier, Spent::Sync);
+        CallStep::Wait
+    }
+
+    fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, ProgramFault> {
+        let number = self.core.protocol_named(protocol).map_err(|error| self.fail(error))?;
+        let index = self.compute.allocations;
+        let made = self.core.space.borrow_mut().allocate(self.core.me, index, bytes, placement, number);
         match made {
             Ok(offset) => {
                 self.compute.allocations += 1;
-                if self.core.space.borrow().wants_site(index, self.core.me) {
-                    self.compute.asks = Some(Asks::Allocation(index));
+                let region = self.core.space.borrow().region_of(offset);
+                if let Some(region) = region.filter(|&region| self.core.space.borrow().wants_site(region, self.core.me))
+                {
+                    self.compute.asks = Some(Asks::Allocation(region));
                 }
                 if let Some(room) = self.shared.room {
                     let most = Estimate::of(&self.core.space.borrow(), &self.shared);
@@ -262,6 +275,7 @@ impl NodeState {
         let mut step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
         if step == AccessStep::Complete(old) {
             // A handler has read it, and the block may have been changed or taken away since, when nobody slept.
+            self.has_asked(address, old);
             step = self.reach(address, size, AccessKind::Read, 0, Spent::Sync)?;
         }
         let value = match step {
@@ -275,7 +289,7 @@ impl NodeState {
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
         self.compute.watches = (address, size);
-            self.has_asked(address, old);
+        self.has_asked(address, old);
         self.wait(Wait::Change(block), Spent::Sync);
         Ok(CallStep::Wait)
     }
@@ -289,7 +303,6 @@ impl NodeState {
             self.compute.region = Some(Box::new(now));
         }
     }
-        self.has_asked(address, old);
 
     /// The region of interest ends here, as it does where the program ends.
     pub(crate) fn region_end(&mut self) {
@@ -336,9 +349,9 @@ impl NodeState {
 
     /// The program has ended.
     pub(crate) fn finish(&mut self, exit_code: i32) {
+        self.core.locks.does_something_else();
         self.region_end();
         self.note_compute(self.compute.clock());
         self.compute.doing = Doing::Finished(exit_code);
     }
 }
-        self.core.locks.does_something_else();

@@ -95,10 +95,10 @@ pub enum Asks {
     Wait,
     /// It stores where another node stores too.
     Store,
-}
-
     /// It does nothing but ask for a lock.
     Lock,
+}
+
 /// The compute processor of a node. What each visit of the node looks at comes first and lies together.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -159,12 +159,12 @@ pub struct Compute {
     pub waits_at: Vec<StackFrame>,
     /// Where the program stood when it first stored where another node stores too.
     pub stores_at: Vec<StackFrame>,
+    /// Where the program stood when it had asked for a lock, and done nothing else, for some time.
+    pub asks_at: Vec<StackFrame>,
     /// The word that it last waited for to change: its address, and its size.
     pub watches: (u32, u32),
 }
 
-    /// Where the program stood when it had asked for a lock, and done nothing else, for some time.
-    pub asks_at: Vec<StackFrame>,
 impl Compute {
     /// A processor that has not begun, which takes so many cycles for a unit of its program's work.
     pub fn new(cycles: Ratio) -> Compute {
@@ -199,12 +199,12 @@ impl Compute {
             asks: None,
             waits_at: Vec::new(),
             stores_at: Vec::new(),
+            asks_at: Vec::new(),
             watches: (0, 0),
         }
     }
 
     /// Its clock, in cycles; while it waits, that of the wait's beginning.
-            asks_at: Vec::new(),
     pub fn clock(&self) -> u64 {
         self.computed + self.stalled
     }
