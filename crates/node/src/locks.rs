@@ -84,7 +84,6 @@ impl Locks {
         let now = taken;
         let taken = self.taken.entry(rmw.addr).or_default();
         taken.last = now;
-        #[expect(clippy::cast_possible_truncation, reason = "a ticket is half a word")]
         let ticket = (old >> 32) as u32;
         if taken.tickets.len() > 1 || !is_ticket {
             taken.tickets.drain(..taken.tickets.len().min(1));
