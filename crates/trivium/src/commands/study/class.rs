@@ -45,7 +45,7 @@ impl Class {
             Measure::PrintedCycles { .. } => Class::Composed,
             Measure::Miss(_) | Measure::MissSlower { .. } | Measure::MissNetwork(_) => Class::Composed,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) => Class::Simulated,
-            Measure::RatioOfRatios { .. } => Class::Simulated,
+            Measure::RatioOfRatios { .. } | Measure::OverBest { .. } => Class::Simulated,
             Measure::Slower(_) | Measure::Loss(_) | Measure::Share { .. } => Class::Simulated,
             Measure::Counted { .. } | Measure::Rate { .. } => Class::Simulated,
             Measure::Time { .. } | Measure::Crossing { .. } => Class::Simulated,

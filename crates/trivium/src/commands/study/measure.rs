@@ -69,9 +69,11 @@ impl<'a> Figures<'a> {
             Measure::Nodes(run) => Ok(f64::from(self.run(run)?.plan.nodes)),
             Measure::Block(run) => Ok(f64::from(self.run(run)?.plan.block)),
             Measure::Fastest(runs) => {
-                let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<_>, Why>>()?;
-                let fastest = runs.iter().min_by_key(|run| run.cycles).ok_or("no runs are named")?;
-                Ok(f64::from(fastest.plan.block))
+                Ok(f64::from(self.fastest(runs)?.plan.block))
+            }
+            Measure::OverBest { best, of } => {
+                let ratio = self.fastest(best)?.cycles as f64 / self.run(of)?.cycles as f64;
+                Ok(if unit == "percent" { percent(ratio) } else { ratio })
             }
             Measure::Ratio(pairs) => self.greatest(pairs),
             Measure::RatioOfRatios { of, to } => {
@@ -164,6 +166,12 @@ impl<'a> Figures<'a> {
     fn printed(&self, run: &str, after: &str) -> Result<f64, Why> {
         let number = self.run(run)?.output.split_once(after).and_then(|(_, rest)| leading_number(rest));
         number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))
+    }
+
+    /// The fastest of these runs, of several the first.
+    fn fastest(&self, runs: &[String]) -> Result<&RunOutcome, Why> {
+        let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<_>, Why>>()?;
+        runs.into_iter().min_by_key(|run| run.cycles).ok_or_else(|| "no runs are named".to_string())
     }
 
     /// Where the times of runs become greater than those of others.

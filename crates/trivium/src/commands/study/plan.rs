@@ -336,6 +336,14 @@ pub enum Measure {
     Fastest(Vec<String>),
     /// Time of the first run divided by that of the second; of several pairs the greatest.
     Ratio(Vec<(String, String)>),
+    /// The time of the fastest of some runs divided by that of another: what that one wins over the best of them, as a quotient, or in
+    /// percent, as the row's unit is.
+    OverBest {
+        /// The runs of which the fastest counts.
+        best: Vec<String>,
+        /// The other.
+        of: String,
+    },
     /// A quotient of two runs' times divided by that of two others.
     RatioOfRatios {
         /// The one.
@@ -432,7 +440,7 @@ impl Measure {
             Measure::MissNetwork(_) => false,
             Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => false,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
-            Measure::RatioOfRatios { .. } => true,
+            Measure::RatioOfRatios { .. } | Measure::OverBest { .. } => true,
             Measure::Loss(_) | Measure::Share { .. } | Measure::Printed { .. } => true,
             Measure::Counted { .. } | Measure::Rate { .. } | Measure::Time { .. } | Measure::Crossing { .. } => true,
             Measure::PrintedCycles { .. } => true,
