@@ -47,6 +47,25 @@ fn every_order_of_simulation_gives_the_same() {
     }
 }
 
+/// Bulk data in packets take longer, at the sender and at the receiver; the messages and the answer stay what they are.
+#[test]
+fn bulk_data_in_packets_take_longer() {
+    let args = ["-n", "120", "-i", "3", "-r", "60", "-p", "0"];
+    let run = Run::of("em3d-update", &args).nodes(3).under(&["stache", "deferred-update"]);
+    let with = |words| run.clone().on(machine("typhoon-1", &[("interface.packet_words", words)]));
+    let [one, many] = ["4096", "4"].map(|words| with(words).right());
+    assert_eq!((&one.output, &one.messages, one.bytes), (&many.output, &many.messages, many.bytes));
+    assert!(sum(&many, |node| node.handler) > sum(&one, |node| node.handler));
+    assert!(sum(&many, |node| node.engine_busy) > sum(&one, |node| node.engine_busy) && many.cycles > one.cycles);
+    let run = with("4");
+    same_in(&run, &windows(&run));
+    same_in(&run.clone().jobs(2), &[run.machine.lookahead()]);
+    for wrong in ["0", "1048577", "-1"] {
+        let error = Machine::load("typhoon", &[("interface.packet_words".into(), wrong.into())]).unwrap_err();
+        assert!(error.to_string().contains("interface.packet_words"), "{error}");
+    }
+}
+
 /// The flush that ends the first period gives access to what has been noted: nobody faults after it.
 #[test]
 fn deferred_update_grants_at_the_flush() {
