@@ -1,6 +1,7 @@
 //! What kind of figure ours is: how much it says about us that it agrees with a published one.
 
-use super::plan::{Measure, MissTable};
+use super::origin::Measure;
+use super::plan::MissTable;
 use serde::{Deserialize, Serialize};
 
 /// From what says nothing of our models to what says most.
