@@ -15,6 +15,7 @@ fn small(folder: &Path) -> Value {
         ("x = [8, 16, 32, 64, 128, 256]\nargs", "x = [8, 16]\nargs"),
         ("x = [8, 16, 32, 64, 128]\nargs", "x = [8, 16]\nargs"),
         ("x = [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40]\nargs", "x = [0, 8, 24, 40]\nargs"),
+        ("x = [0, 8, 16, 24, 32, 40]\nargs", "x = [0, 24]\nargs"),
         ("-d 128 -c 0", "-d 16 -c 0"),
         ("-n 250", "-n 4"),
         ("-n 500", "-n 4"),
@@ -49,8 +50,7 @@ fn what_machines_and_small_programs_do_is_as_published() {
     assert_eq!(micro.len(), 30);
     let off: Vec<_> = micro.iter().filter(|row| row.1 != "ok").collect();
     // An access to private memory is "about 10 ns" in the source, and 8.4 here: an operator, whose time is calibrated on another figure.
-    // SC-0030 is the figure that the source has by mistake. The study says both.
-    let known = ["SC-0013", "SC-0014", "SC-0027", "SC-0028", "SC-0030"].map(|id| (id, "off"));
+    let known = ["SC-0013", "SC-0014", "SC-0027", "SC-0028"].map(|id| (id, "off"));
     assert!(off.iter().copied().eq(&known), "{off:?}");
     // Tables of the multiplication, at 16 and at 32 rows.
     let table: Vec<(&str, &str)> = judged("SC-0073", "SC-0078");
@@ -60,6 +60,10 @@ fn what_machines_and_small_programs_do_is_as_published() {
         let row = rows.iter().find(|row| row["id"] == id).unwrap();
         assert_eq!((&row["ours"], &row["status"]), (&misses.into(), &"ok".into()), "{row}");
     }
+    // EM3D has fewer iterations than declared: what it comes to is told, and not judged.
+    let of_em3d =
+        |row: &&Value| ("SC-0135".."SC-0177").contains(&row["id"].as_str().unwrap()) && row["ours"].is_number();
+    assert!(rows.iter().filter(of_em3d).all(|row| row["status"] == "not judged (quick)"));
     // An iteration is one of those that were simulated, not of those that are declared.
     let one = rows.iter().find(|row| row["id"] == "B5-sc").unwrap();
     // Of 8 nodes a processor, 31 us each; the slowest processor has some more.
