@@ -58,7 +58,8 @@ fn a7_a8_a9_a11_machines_stand_apart_under_the_standard_protocol_and_close_under
     for (name, most) in [("typhoon-2x", 1.28), ("typhoon-4x", 1.9)] {
         let (standard, custom) = (slower(&standard, name), slower(&custom, name));
         assert!(standard > 1.0 && standard <= most, "{name}: {standard:.3}, {most} at most");
-        assert!(custom > 1.0 && custom - 1.0 < (standard - 1.0) / 2.0, "{name}: {custom:.3}, {standard:.3}");
+        // Nobody faults under the custom one, so that a slower engine may even shift events to advantage.
+        assert!(custom > 0.99 && custom - 1.0 < (standard - 1.0) / 2.0, "{name}: {custom:.3}, {standard:.3}");
     }
     assert!(standard["typhoon-4x"] < standard["typhoon-1"], "the slowest integrated processor is still ahead");
 }

@@ -66,8 +66,8 @@ fn what_machines_and_small_programs_do_is_as_published() {
     assert!(rows.iter().filter(of_em3d).all(|row| row["status"] == "not judged (quick)"));
     // An iteration is one of those that were simulated, not of those that are declared.
     let one = rows.iter().find(|row| row["id"] == "B5-sc").unwrap();
-    // Of 8 nodes a processor, 31 us each; the slowest processor has some more.
-    assert!((0.2..0.6).contains(&one["ours"].as_f64().unwrap()), "{one}");
+    // Of 8 nodes a processor, 31 us each, half of which stay at home; the slowest processor has some more.
+    assert!((0.1..0.3).contains(&one["ours"].as_f64().unwrap()), "{one}");
     assert_eq!(result["pictures"].as_array().unwrap().len(), 6);
     for picture in result["pictures"].as_array().unwrap() {
         let name = picture.as_str().unwrap();
