@@ -2,15 +2,17 @@
  *
  * Each E node's new value is a function of the H nodes that it depends on, and the other way
  * round. Nodes are partitioned over the processors, which compute their own; only values are
- * shared. A graph node is a record: its value, then a pointer to a value and a weight for each
- * node that it depends on. -p 0 shares the records as they are. -p 1 packs the values in arrays,
- * one for each processor and kind, at home on their owner; the records are then the owner's own,
- * and each has a pointer to its value. With -z 1 processor 0 initialises all values, as programs do
- * whose initialisation is serial; -f 2 then shows how values get homes all the same.
+ * shared. A graph node is a record of 32 bytes, as in the Split-C program that all others come
+ * from: its value, links, counts, and pointers to lists that lie apart from it. For each node that
+ * it depends on, one list has a pointer to the value, the other a weight. -p 0 shares the records
+ * as they are; lists are always their owner's own. -p 1 packs the values in arrays, one for each
+ * processor and kind, at home on their owner; the records are then the owner's own, and each has a
+ * pointer to its value. With -z 1 processor 0 initialises all values, as programs do whose
+ * initialisation is serial; -f 2 then shows how values get homes all the same.
  *
- * The published settings: -t 192000 -d 5 -r 5 -i 20 on 32 processors (Tempest), records of 104
- * bytes, packed or not; and -n 500 -d 40 -v 1 -s 1 -p 0 -z 1 -i 10 on 8, with -r from 0 to 100
- * (Split-C).
+ * The published settings: -t 192000 -d 5 -r 5 -i 20 on 32 processors (Tempest), 104 bytes a node in
+ * records and lists, packed or not; and -n 1000 -d 40 -v 1 -s 1 -p 0 -z 1 -i 10 on 8, with -r from
+ * 0 to 100 (Split-C).
  */
 #include "options.h"
 #include "random.h"
@@ -24,8 +26,8 @@
 
 enum { E, H, KINDS };
 
-enum { TOTAL, NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, PACKED, RECORD, ZERO, CHECK, TELL, SEED,
-       SHIFT, REVERSE, TOUCH, OPTIONS };
+enum { TOTAL, NODES, DEGREE, REMOTE, SPAN, ITERATIONS, VARY, PACKED, RECORD, LISTS, APART, ZERO, CHECK, TELL,
+       SEED, SHIFT, REVERSE, TOUCH, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [TOTAL] = {'t', 0, 0, 100000000, "graph nodes in all, spread over the processors (0: -n each)"},
@@ -36,7 +38,9 @@ static struct option options[OPTIONS] = {
     [ITERATIONS] = {'i', 4, 1, 1000000, "iterations"},
     [VARY] = {'v', 0, 0, 1, "1: the degree is a mean, and varies"},
     [PACKED] = {'p', 1, 0, 1, "1: values lie packed; 0: each in its graph node"},
-    [RECORD] = {'b', 0, 0, 65536, "bytes of a graph node (0: what it needs, and 16 for links)"},
+    [RECORD] = {'b', 0, 0, 65536, "bytes of a graph node's record (0: what it needs, 32)"},
+    [LISTS] = {'l', 0, 0, 65536, "bytes of a graph node's lists (0: what they need, and a header of 4 bytes for each)"},
+    [APART] = {'k', 0, 0, 1, "where lists lie: 0: both lists of a node one after the other; 1: all lists of pointers, then all of weights"},
     [ZERO] = {'z', 0, 0, 1, "1: processor 0 initialises all values"},
     [CHECK] = {'c', 1, 0, 1, "0: do not check the answer"},
     [TELL] = {'w', 0, 0, 1, "1: tell how many bytes the data set has"},
@@ -46,20 +50,21 @@ static struct option options[OPTIONS] = {
     [REVERSE] = {'o', 0, 0, 1, "1: shared memory is allocated in the opposite order"},
 };
 
-/* A dependency: the value of a node of the other kind, and its weight. */
-struct edge {
-    const double *from;
-    double weight;
-};
-
-/* A graph node, in a record of `record_bytes`. */
+/* A graph node, in a record of `record_bytes`: 32 as it stands here, with pointers of 4 bytes. */
 struct node {
     /* The node's value, or where it lies packed. */
     union {
         double value;
         double *packed;
     };
-    struct edge edges[];
+    struct node *next;
+    /* How many nodes depend on it, and which: what builds a graph by itself needs that. */
+    int to_count;
+    struct node **to;
+    /* How many it depends on, their values, and the weight of each. */
+    int count;
+    const double **from;
+    double *weights;
 };
 
 /* Values of one kind on one processor: value i is at `values + i * stride`. */
@@ -68,11 +73,12 @@ typedef char *values_t;
 /* One processor's nodes of one kind. */
 struct part {
     char *records;
-    /* How many dependencies each has, if they do not all have the same number. */
-    int *degrees;
+    char *lists;
 };
 
 static int processors, half, degree, is_packed, stride, record_bytes, shift;
+/* Bytes of a node's list of pointers, of its list of weights, and of both in all. */
+static int from_bytes, weights_bytes, lists_bytes;
 
 static double *value(values_t values, int i) { return (double *)(values + (int64_t)i * stride); }
 
@@ -80,16 +86,23 @@ static struct node *node(const struct part *part, int i) {
     return (struct node *)(part->records + (int64_t)i * record_bytes);
 }
 
-/* How many bytes lie between records, between values, and before the first. */
+/* The bytes that an allocator takes for a list of so many: a header of 4, in pieces of 8. */
+static int allocated(size_t bytes) { return (int)(bytes + 4 + 7) / 8 * 8; }
+
+/* How many bytes lie between records, between lists, between values, and before the first. */
 static void lay_out(void) {
     degree = (int)options[DEGREE].value;
     is_packed = (int)options[PACKED].value;
     int most = options[VARY].value ? 2 * degree - 1 : degree;
-    int needed = (int)(sizeof(struct node) + most * sizeof(struct edge));
-    record_bytes = options[RECORD].value ? (int)options[RECORD].value / 8 * 8 : needed + 16;
-    if (record_bytes < needed) {
-        printf("em3d: a graph node with %d dependencies needs %d bytes\n", most, needed);
-        trivium_fail("em3d: the records are too small: raise -b");
+    from_bytes = allocated(most * sizeof(double *));
+    weights_bytes = allocated(most * sizeof(double));
+    int record = (int)sizeof(struct node), lists = from_bytes + weights_bytes;
+    record_bytes = options[RECORD].value ? (int)options[RECORD].value / 8 * 8 : record;
+    lists_bytes = options[LISTS].value ? (int)options[LISTS].value / 8 * 8 : lists;
+    if (record_bytes < record || lists_bytes < lists) {
+        printf("em3d: a graph node with %d dependencies needs a record of %d bytes, and %d for its lists\n", most,
+               record, lists);
+        trivium_fail("em3d: records or lists are too small: raise -b or -l");
     }
     stride = is_packed ? (int)sizeof(double) : record_bytes;
     shift = (int)options[SHIFT].value / 8 * 8;
@@ -117,24 +130,36 @@ static void *allocate(size_t bytes) {
     return room;
 }
 
+/* Where the lists of a node lie: one after the other, or by kind, with what pads them behind its weights. */
+static void place_lists(struct node *node, char *lists, int i) {
+    if (options[APART].value) {
+        node->from = (const double **)(lists + (size_t)i * from_bytes);
+        node->weights = (double *)(lists + (size_t)half * from_bytes + (size_t)i * (lists_bytes - from_bytes));
+    } else {
+        node->from = (const double **)(lists + (size_t)i * lists_bytes);
+        node->weights = (double *)(lists + (size_t)i * lists_bytes + from_bytes);
+    }
+}
+
 /* The nodes of `self` of one kind, which depend on `others`, the values of the other kind by
  * processor; `values` are their own. It is the same graph whoever builds it. */
 static struct part build(int kind, int self, values_t values, values_t *others) {
     struct part part = {.records = is_packed ? allocate((size_t)half * record_bytes) : values};
     uint64_t random = (uint64_t)options[SEED].value << 32 | (uint64_t)(self * KINDS + kind);
-    if (options[VARY].value) part.degrees = allocate(sizeof(int) * half);
+    part.lists = allocate((size_t)half * lists_bytes);
     for (int i = 0; i < half; i++) {
         struct node *to = node(&part, i);
         if (is_packed) to->packed = value(values, i);
-        int edges = choose_degree(&random);
-        if (part.degrees) part.degrees[i] = edges;
-        for (int e = 0; e < edges; e++) {
+        place_lists(to, part.lists, i);
+        to->count = choose_degree(&random);
+        to->next = i + 1 < half ? node(&part, i + 1) : 0;
+        for (int e = 0; e < to->count; e++) {
             int remote = processors > 1 && random_below(&random, 100) < options[REMOTE].value;
             int processor = remote ? choose_processor(&random, self) : self;
             int other = (int)random_below(&random, half);
-            to->edges[e].from = value(others[processor], other);
+            to->from[e] = value(others[processor], other);
             /* Small, so that values stay of moderate size. */
-            to->edges[e].weight = random_unit(&random) / (double)degree;
+            to->weights[e] = random_unit(&random) / (double)degree;
         }
     }
     return part;
@@ -142,7 +167,7 @@ static struct part build(int kind, int self, values_t values, values_t *others) 
 
 static void forget(struct part part) {
     if (is_packed) free(part.records);
-    free(part.degrees);
+    free(part.lists);
 }
 
 static void initialise(int kind, int self, values_t values) {
@@ -153,9 +178,8 @@ static void compute(const struct part *part) {
     for (int i = 0; i < half; i++) {
         struct node *n = node(part, i);
         double *value = is_packed ? n->packed : &n->value;
-        int edges = part->degrees ? part->degrees[i] : degree;
         double sum = *value;
-        for (int e = 0; e < edges; e++) sum -= *n->edges[e].from * n->edges[e].weight;
+        for (int e = 0; e < n->count; e++) sum -= *n->from[e] * n->weights[e];
         *value = sum;
     }
 }
@@ -185,12 +209,12 @@ static void start(int self, values_t *values[KINDS]) {
     trivium_barrier();
 }
 
-/* What the graph takes in all: its records and its packed values. */
+/* What the graph takes in all: its records, its lists and its packed values. */
 static void tell(void) {
     long long nodes = (long long)half * KINDS * processors;
-    long long records = nodes * record_bytes, values = is_packed ? nodes * stride : 0;
-    printf("em3d: data set of %lld bytes: records %lld, values beside them %lld\n",
-           records + values, records, values);
+    long long records = nodes * record_bytes, lists = nodes * lists_bytes, values = is_packed ? nodes * stride : 0;
+    printf("em3d: data set of %lld bytes: records %lld, lists %lld, values beside them %lld\n",
+           records + lists + values, records, lists, values);
 }
 
 /* Computes everything again in private memory, on this processor alone, and compares. */

@@ -72,6 +72,27 @@ static inline void *trivium_alloc_first_touch(uint64_t bytes) {
     return trivium_alloc_first_touch_under(0, bytes);
 }
 
+TRIVIUM_IMPORT("trivium", "freeing") uint64_t trivium_freeing(void *memory);
+TRIVIUM_IMPORT("trivium", "is_home") int32_t trivium_is_home(void *memory);
+TRIVIUM_IMPORT("trivium", "free") void trivium_free_now(void *memory);
+TRIVIUM_IMPORT("trivium", "barrier") void trivium_barrier(void);
+
+/* Gives an allocation back; `memory` is what trivium_alloc returned, or NULL. Collective, and a barrier: every node makes the same call, at the same place
+ * among its allocations, and uses the memory no more. It is cleared, each page by its home, and given to a later allocation of the same placement, node and protocol
+ * that it is large enough for; first-touched pages keep their homes. To free twice, or what was not allocated, is an error. */
+static inline void trivium_free(void *memory) {
+    enum { TRIVIUM_PIECE = 2048 };
+    if (!memory) return;
+    uint64_t bytes = trivium_freeing(memory);
+    trivium_barrier();
+    for (uint64_t at = 0; at < bytes; at += TRIVIUM_PIECE) {
+        char *piece = (char *)memory + at;
+        if (trivium_is_home(piece)) __builtin_memset(piece, 0, bytes - at < TRIVIUM_PIECE ? bytes - at : TRIVIUM_PIECE);
+    }
+    trivium_barrier();
+    trivium_free_now(memory);
+}
+
 /* Shares the `bytes` bytes of private memory at `memory`, which every node has there: both are multiples of 65,536. The result is shared
  * memory with a part of that size for each node, node 0's first: part i is node i's private memory, and has its contents. Accesses to the parts are
  * checked, as all to shared memory, at home too. A node's accesses by its private address are not: they cost nothing, and the node must
@@ -405,6 +426,9 @@ static inline double trivium_scan_sum(double value) {
     for (int32_t node = 0; node < trivium_node(); node++) sum += trivium_double(*trivium_given(node, turn));
     return sum;
 }
+
+/* Says of a static variable, in any function that runs, that each node is to have a value of its own which only it reads: no warning tells of that. */
+#define TRIVIUM_PRIVATE(variable) __asm__ volatile("" : : "r"(&(variable)))
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 

@@ -49,32 +49,28 @@ static int *numbers(int count) {
     return made;
 }
 
-static int edges_of(const struct part *part, int i) { return part->degrees ? part->degrees[i] : degree; }
-
-/* The rank that has the value that an edge points to. */
-static int owner_of(const struct edge *edge, values_t *values) {
-    const char *from = (const char *)edge->from;
+/* The rank that has a value. */
+static int owner_of(const double *value, values_t *values) {
+    const char *from = (const char *)value;
     for (int p = 0; p < ranks; p++) {
         if (p != me && from >= values[p] && from < values[p] + (int64_t)half * stride) return p;
     }
     return me;
 }
 
-static int index_of(const struct edge *edge, values_t values) {
-    return (int)(((const char *)edge->from - values) / stride);
-}
+static int index_of(const double *value, values_t values) { return (int)(((const char *)value - values) / stride); }
 
-/* Lets the edges to other ranks' values of a kind point to copies here, and asks for these. */
+/* Lets the lists of other ranks' values of a kind point to copies here, and asks for these. */
 static struct halo exchange_lists(struct part *part, values_t *values) {
     struct halo halo;
     halo.send_counts = numbers(ranks), halo.recv_counts = numbers(ranks);
     halo.send_at = numbers(ranks), halo.recv_at = numbers(ranks);
     int *place = numbers(ranks * half), *wanted = numbers(ranks * half);
     for (int i = 0; i < half; i++) {
-        for (int e = 0; e < edges_of(part, i); e++) {
-            const struct edge *edge = &node(part, i)->edges[e];
-            int owner = owner_of(edge, values);
-            if (owner != me) place[owner * half + index_of(edge, values[owner])] = 1;
+        const struct node *own = node(part, i);
+        for (int e = 0; e < own->count; e++) {
+            int owner = owner_of(own->from[e], values);
+            if (owner != me) place[owner * half + index_of(own->from[e], values[owner])] = 1;
         }
     }
     halo.receives = 0;
@@ -89,10 +85,10 @@ static struct halo exchange_lists(struct part *part, values_t *values) {
     }
     halo.got = malloc(sizeof *halo.got * (size_t)(halo.receives + 1));
     for (int i = 0; i < half; i++) {
-        for (int e = 0; e < edges_of(part, i); e++) {
-            struct edge *edge = &node(part, i)->edges[e];
-            int owner = owner_of(edge, values);
-            if (owner != me) edge->from = &halo.got[place[owner * half + index_of(edge, values[owner])]];
+        const struct node *own = node(part, i);
+        for (int e = 0; e < own->count; e++) {
+            int owner = owner_of(own->from[e], values);
+            if (owner != me) own->from[e] = &halo.got[place[owner * half + index_of(own->from[e], values[owner])]];
         }
     }
     MPI_Alltoall(halo.recv_counts, 1, MPI_INT, halo.send_counts, 1, MPI_INT, MPI_COMM_WORLD);

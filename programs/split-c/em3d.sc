@@ -2,23 +2,28 @@
  * Culler and others, 1993). Each processor owns as many E as H nodes; the values of one kind are computed from those of the other, which may lie
  * on processors at most `span` away. Values are read through global pointers, and each processor writes its own only.
  * Processor 0 sets all values first, so that each block with values begins as its own. With -DGETS, what a node depends on is fetched by gets, all at once.
+ *
+ * A remote dependency draws its processor as an offset from -span to span - 1, so that with a span of 1 half of them stay at home; -o 1 draws a distance from 1
+ * to span on either side. -f 1, -b 1 and -a 1 are experiments about what else the published program may have counted.
  */
 #include "options.h"
 #include "random.h"
 
-enum { NODES, DEGREE, MOST, REMOTE, SPAN, NEXT, ITERATIONS, PAD, ALTERNATE, GLOBAL, SEED, CHECK, OPTIONS };
+enum { NODES, DEGREE, REMOTE, SPAN, AWAY, ITERATIONS, PAD, FROM_START, BUILD, IN_PLACE, POOL, SWAP, SEED, CHECK, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [NODES] = {'n', 25, 1, 2000, "E nodes of each processor, and as many H nodes"},
     [DEGREE] = {'d', 10, 1, 100, "dependencies of a node, on the average"},
-    [MOST] = {'m', 0, 0, 1, "1: that number is the greatest, not the average"},
-    [REMOTE] = {'r', 6, 0, 100, "of so many, how many are remote"},
+    [REMOTE] = {'r', 6, 0, 100, "of so many, how many are drawn as remote"},
     [SPAN] = {'s', 1, 1, 64, "how far away at most"},
-    [NEXT] = {'o', 0, 0, 1, "1: in one direction only, to the next processors"},
+    [AWAY] = {'o', 0, 0, 1, "how a remote one is drawn: 0: an offset from -s to s - 1, of which 0 is at home; 1: 1 to s on either side"},
     [ITERATIONS] = {'i', 3, 1, 1000, "iterations"},
     [PAD] = {'p', 108, 1, 1024, "a value takes so many times 8 bytes"},
-    [ALTERNATE] = {'l', 0, 0, 1, "1: values of E and H nodes alternate in memory"},
-    [GLOBAL] = {'a', 0, 0, 1, "1: a node's dependencies are read, and its value is summed up, through global pointers, too"},
+    [FROM_START] = {'f', 0, 0, 1, "1: statistics begin with the program, not with the iterations"},
+    [BUILD] = {'b', 0, 0, 1, "1: the graph is built through global pointers"},
+    [IN_PLACE] = {'a', 0, 0, 1, "1: a value is summed up where it lies, through its global pointer, at each dependency"},
+    [POOL] = {'k', 0, 0, 1, "1: the lists of all nodes of a kind are allocated in one piece, not each by itself"},
+    [SWAP] = {'w', 0, 0, 1, "1: values of H nodes are allocated before those of E nodes"},
     [SEED] = {'g', 1, 0, 1000000, "seed"},
     [CHECK] = {'c', 1, 0, 1, "1: compare with the same on processor 0"},
 };
@@ -32,11 +37,10 @@ struct dependency {
 struct node {
     int count;
     struct dependency *from;
-    struct dependency *global same; /* as others would see it */
 };
 
 /* From a node's value to the next one's of its kind, in doubles. */
-static int step(void) { return (int)(options[PAD].value * (1 + options[ALTERNATE].value)); }
+static int step(void) { return (int)options[PAD].value; }
 
 /* A dependency before it has an address. */
 struct pick {
@@ -47,9 +51,11 @@ struct pick {
 /* The next dependency of a node of a processor. */
 static struct pick pick(uint64_t *random, int processor) {
     int is_remote = random_below(random, options[DEGREE].value) < options[REMOTE].value;
-    int away = 1 + random_below(random, options[SPAN].value);
-    int right = random_below(random, 2) || options[NEXT].value, index = random_below(random, options[NODES].value);
-    int other = right ? processor + away : processor - away;
+    int span = (int)options[SPAN].value, offset = (int)random_below(random, 2 * span) - span;
+    /* Without 0: the offsets from 0 on are one further away. */
+    if (options[AWAY].value && offset >= 0) offset++;
+    int index = random_below(random, options[NODES].value);
+    int other = processor + offset;
     other = (other % PROCS + PROCS) % PROCS;
     return (struct pick){is_remote ? other : processor, index, (1 + random_below(random, 64)) / 8192.0};
 }
@@ -59,23 +65,41 @@ static uint64_t seed_of(int processor, int kind) {
 }
 
 static int count_of(uint64_t *random) {
-    return 1 + random_below(random, options[MOST].value ? options[DEGREE].value : 2 * options[DEGREE].value - 1);
+    return 1 + random_below(random, 2 * options[DEGREE].value - 1);
 }
 
 static double first_of(int kind, int processor, int index) { return kind * 3 + processor % 5 + index % 7; }
+
+/* Fills a node in, all of it through global pointers: three reads and two writes for each dependency. */
+static void build(struct node *global node, int count, struct dependency *list, uint64_t *random, double *others) {
+    node->count = count;
+    node->from = list;
+    for (int k = 0; k < node->count; k++) {
+        struct pick from = pick(random, MYPROC);
+        toglobal(MYPROC, node->from)[k].value = toglobal(from.processor, others + from.index * step());
+        toglobal(MYPROC, node->from)[k].weight = from.weight;
+    }
+}
 
 /* This processor's nodes of a kind (0: E, 1: H); the values that they depend on begin at `others` on each processor. */
 static struct node *make(int kind, double *others) {
     int n = (int)options[NODES].value, pad = step();
     struct node *nodes = malloc(n * sizeof *nodes);
+    struct node *global mine = toglobal(MYPROC, nodes);
     uint64_t random = seed_of(MYPROC, kind);
+    struct dependency *pool = options[POOL].value ? malloc(2 * options[DEGREE].value * n * sizeof *pool) : 0;
     for (int i = 0; i < n; i++) {
-        nodes[i].count = count_of(&random);
-        nodes[i].from = malloc(nodes[i].count * sizeof *nodes[i].from);
-        nodes[i].same = toglobal(MYPROC, nodes[i].from);
-        for (int k = 0; k < nodes[i].count; k++) {
+        int count = count_of(&random);
+        struct dependency *list = pool ? pool : malloc(count * sizeof *list);
+        if (pool) pool += count;
+        if (options[BUILD].value) {
+            build(&mine[i], count, list, &random, others);
+            continue;
+        }
+        nodes[i] = (struct node){count, list};
+        for (int k = 0; k < count; k++) {
             struct pick from = pick(&random, MYPROC);
-            nodes[i].from[k] = (struct dependency){toglobal(from.processor, others + from.index * pad), from.weight};
+            list[k] = (struct dependency){toglobal(from.processor, others + from.index * pad), from.weight};
         }
     }
     return nodes;
@@ -95,15 +119,11 @@ static double by_gets(const struct node *node, double value) {
 static void compute(struct node *nodes, double *own) {
     int n = (int)options[NODES].value, pad = step();
     double *global values = toglobal(MYPROC, own);
-    if (options[GLOBAL].value) {
-        struct node *global mine = toglobal(MYPROC, nodes);
-        for (int i = 0; i < n; i++) {
-            struct dependency *global from = mine[i].same;
-            for (int k = 0; k < mine[i].count; k++) values[i * pad] -= from[k].weight * *from[k].value;
-        }
-        return;
-    }
     for (int i = 0; i < n; i++) {
+        if (options[IN_PLACE].value) {
+            for (int k = 0; k < nodes[i].count; k++) values[i * pad] -= nodes[i].from[k].weight * *nodes[i].from[k].value;
+            continue;
+        }
         double value = values[i * pad];
 #ifdef GETS
         value = by_gets(&nodes[i], value);
@@ -157,9 +177,10 @@ static double check(double *e, double *h) {
 int splitc_main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     int n = (int)options[NODES].value, pad = step();
-    double *e = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
-    double *h = e + options[PAD].value;
-    if (!options[ALTERNATE].value) h = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
+    if (options[FROM_START].value) trivium_begin();
+    double *first = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
+    double *second = tolocal(all_spread_malloc(PROCS, (size_t)n * pad * sizeof(double)));
+    double *e = options[SWAP].value ? second : first, *h = options[SWAP].value ? first : second;
     struct node *e_nodes = make(0, h), *h_nodes = make(1, e);
     barrier();
     if (MYPROC == 0) {
@@ -169,7 +190,7 @@ int splitc_main(int argc, char **argv) {
         }
     }
     barrier();
-    trivium_begin();
+    if (!options[FROM_START].value) trivium_begin();
     for (int i = 0; i < options[ITERATIONS].value; i++) {
         compute(e_nodes, e);
         barrier();

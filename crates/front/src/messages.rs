@@ -9,7 +9,23 @@ pub fn explain(said: &str, source: &dyn Fn(&str) -> Option<String>) -> String {
     let mut meant = 0;
     let mut kept = Some(0);
     let mut explained = String::new();
-    for line in said.lines() {
+    let mut of_library = false;
+    let lines: Vec<&str> = said.lines().collect();
+    for (at, line) in lines.iter().copied().enumerate() {
+        if is_about_library(line) {
+            of_library = true;
+            // What a construct of the language calls, nobody has written.
+            if !lines.get(at + 1).is_some_and(|shown| shown.contains("splitc_") && !shown.contains("#define ")) {
+                explained.push_str(&with_words(line));
+                explained.push('\n');
+            }
+            continue;
+        }
+        // Its text has names of its own for global and spread.
+        if of_library && line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|') {
+            continue;
+        }
+        of_library = false;
         if let Some((name, number)) = place_of(line) {
             file = source(name).map(|text| text.lines().map(str::to_string).collect());
             meant = number;
@@ -53,6 +69,28 @@ fn shown_line(line: &str) -> Option<(usize, &str)> {
     Some((number.trim().parse().ok()?, shown))
 }
 
+/// Whether a message is about a line of the library's header.
+fn is_about_library(line: &str) -> bool {
+    place_of(line).is_some_and(|(name, _)| name == "split-c.h" || name.ends_with("/split-c.h"))
+}
+
+/// `'int *global'` for `'typeof (*global(x)) *' (aka 'int *global')`: a type that the translation names by an expression.
+fn without_expressions(line: &str) -> String {
+    let mut text = line.to_string();
+    while let Some(aka) = text.find("' (aka '") {
+        let Some(begin) = text[..aka].rfind('\'') else { return text };
+        let Some(end) = text[aka + 8..].find("')").map(|end| aka + 8 + end) else { return text };
+        let is_expression = text[begin..aka].contains("typeof");
+        let replacement = if is_expression {
+            format!("'{}'", &text[aka + 8..end])
+        } else {
+            format!("{} \u{0}aka '{}')", &text[begin..=aka], &text[aka + 8..end])
+        };
+        text.replace_range(begin..end + 2, &replacement);
+    }
+    text.replace('\u{0}', "(")
+}
+
 /// `T *global` for what the compiler calls `volatile __attribute__((address_space(2))) T *`.
 fn with_words(line: &str) -> String {
     let mut text = line.to_string();
@@ -60,8 +98,13 @@ fn with_words(line: &str) -> String {
     if let Some(at) = text.find("/split-c.h:").filter(|at| !text[..*at].contains(' ')) {
         text.replace_range(..=at, "");
     }
-    for (space, word) in [(AddressSpace::Global, "global"), (AddressSpace::Spread, "spread")] {
-        let qualifier = format!("volatile __attribute__((address_space({})))", space.number());
+    let spaces = [(AddressSpace::Global, "global"), (AddressSpace::Spread, "spread")];
+    // The compiler leaves volatile away where it is not what differs.
+    let qualifiers = spaces.iter().flat_map(|(space, word)| {
+        let plain = format!("__attribute__((address_space({})))", space.number());
+        [(format!("volatile {plain}"), *word), (plain, *word)]
+    });
+    for (qualifier, word) in qualifiers {
         while let Some(at) = text.find(&qualifier) {
             let mut end = at + qualifier.len();
             end += usize::from(text[end..].starts_with(' '));
@@ -77,7 +120,7 @@ fn with_words(line: &str) -> String {
             }
         }
     }
-    text
+    without_expressions(&text)
 }
 
 #[cfg(test)]

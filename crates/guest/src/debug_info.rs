@@ -35,7 +35,7 @@ impl<'a> DebugInfo<'a> {
     pub(crate) fn new(program: &'a LoadedProgram, manner: Manner) -> Result<DebugInfo<'a>, Error> {
         let inspected = inspect(&program.bytes, &program.name)?;
         let code = inspected.code.as_ref().map_or(0, |code| code.range().start as u64);
-        let moved = moved(&inspected, manner)?;
+        let moved = moved(&inspected, program.counters.reads(), manner)?;
         Ok(DebugInfo { program, moved, code, lines: lines(&program.bytes) })
     }
 
@@ -96,7 +96,12 @@ impl<'a> DebugInfo<'a> {
         while let Ok(Some(frame_of)) = frames.next() {
             let name = frame_of.function.as_ref().and_then(|function| function.raw_name().ok());
             let function = name.map_or_else(|| self.program.function_name(frame.function), |name| name.into_owned());
-            let function = if crate::inspect::is_main(&function) { "main".into() } else { function };
+            let function = match function.as_str() {
+                main if crate::inspect::is_main(main) => "main".into(),
+                // The function that a translation of Split-C makes for what stands at a file's level.
+                "splitc_allocate" => "the program's beginning".into(),
+                _ => function,
+            };
             let location = frame_of.location.filter(|location| location.line.is_some_and(|line| line > 0));
             let column = location.as_ref().and_then(|location| location.column).filter(|column| *column > 0);
             let line = location.and_then(|location| Some((file(location.file?), location.line?)));

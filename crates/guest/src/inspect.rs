@@ -441,6 +441,12 @@ impl Inspected<'_> {
         FuncToValidate { resources: resources.clone(), index: *index, ty: *ty, features: *features }
     }
 
+    /// How many parameters a defined function has, by its number.
+    pub(crate) fn params_of(&self, number: usize) -> Option<u32> {
+        let ty = self.validated.get(number)?.ty;
+        Some(self.function_types.get(ty as usize)?.as_ref()?.params().len() as u32)
+    }
+
     /// The contents of the passive data segments, by index; nothing for the others.
     pub(crate) fn passive_data(&self) -> Vec<Vec<u8>> {
         let contents = |data: wasmparser::Data<'_>| match data.kind {

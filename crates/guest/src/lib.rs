@@ -53,6 +53,7 @@
 mod atomics;
 mod compile;
 mod coroutine;
+mod counters;
 mod debug_info;
 mod error;
 mod folder;
@@ -81,6 +82,7 @@ pub use compile::{
     COMPILE_FLAGS, CompileOptions, Compiled, Compiling, IMPORT_UNDEFINED, LIBRARY_FILES, LINK_FLAGS, Toolchain,
     Translator, compile, compile_c, kept, readable, run_compiler, translated,
 };
+pub use counters::CounterUse;
 pub use debug_info::DebugInfo;
 pub use error::Error;
 pub use folder::FileChange;

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use wasmtime::Module;
 
+use crate::counters::Counters;
 use crate::error::Error;
 use crate::inspect::{CallImport, Import, function_name, inspect};
 use crate::library::Instructions;
@@ -34,6 +35,8 @@ pub(crate) struct LoadedProgram {
     pub instructions: Instructions,
     /// What is hardly meant.
     pub warnings: Vec<String>,
+    /// Its static variables to which it adds.
+    pub counters: Counters,
     /// How many functions the program defines.
     pub defined_functions: u32,
     /// Which of these belong to the C library, as far as that has been asked.
@@ -49,7 +52,7 @@ impl LoadedProgram {
         }
         let at = |error: Error| error.at(&self.name);
         let inspected = inspect(&self.bytes, &self.name)?;
-        let rewritten = rewrite(&inspected, manner).map_err(at)?;
+        let rewritten = rewrite(&inspected, self.counters.reads(), manner).map_err(at)?;
         let module = native::compile(&rewritten, manner, shelf)
             .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
         modules.insert(manner, module.clone());

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use wasmtime::{Trap, WasmBacktrace};
 
 use crate::coroutine::Coroutine;
+use crate::counters::CounterUse;
 use crate::debug_info::{DebugInfo, frames};
 use crate::error::Error;
 use crate::folder::FileChange;
@@ -172,6 +173,11 @@ impl<P: Processor> ProgramNode<P> {
     /// what differs from the start, and files that were written. On the host nothing has changed.
     pub fn changes(&self) -> BTreeMap<String, FileChange> {
         self.files.changes()
+    }
+
+    /// What its program has done with its counters so far ([`Program::lost_counts`]).
+    pub fn counted(&self) -> Vec<CounterUse> {
+        self.program.shared.counters.uses(&self.memory)
     }
 
     /// A handle to the contents of its TLB, if its compiled code looks at one.

@@ -192,6 +192,21 @@ pub enum Call {
         /// The protocol that it is under; the default one if none is named.
         protocol: Option<String>,
     },
+    /// Said within `trivium_free()`: the bytes of the allocation that begins at `addr`, which is to be given back; done with them.
+    Freeing {
+        /// The address that the allocation gave.
+        addr: u32,
+    },
+    /// Said within `trivium_free()`: done with 1 if this node is the home of the page that `addr` lies in, and 0 if not.
+    IsHome {
+        /// An address in it.
+        addr: u32,
+    },
+    /// The last of `trivium_free()`: collective; the allocation at `addr` may be given to another.
+    Free {
+        /// The address that the allocation gave.
+        addr: u32,
+    },
     /// `trivium_bind()`: collective, and a barrier; the allocation at `addr` comes under another protocol.
     Bind {
         /// The address that the allocation gave.

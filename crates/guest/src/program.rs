@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use sha2::{Digest, Sha256};
 use wasmtime::Module;
 
+use crate::counters::{CounterUse, Counters};
 use crate::debug_info::DebugInfo;
 use crate::error::Error;
 use crate::host::known_imports;
@@ -19,6 +20,7 @@ use crate::source;
 use crate::switching::Switching;
 use crate::tags::Tags;
 use crate::translations::TlbShape;
+use crate::variables::variables_in;
 use crate::weights::OperatorWeights;
 
 /// A program, ready to run on any number of nodes. Cloning is cheap.
@@ -62,6 +64,7 @@ impl Program {
         let instructions = library::check(&inspected, bytes, name)?;
         let warnings = library::lost_atomics(&inspected, instructions).into_iter().collect();
         let data = inspected.passive_data();
+        let counters = Counters::of(&inspected);
         let Inspected { imports, memory, function_names, defined_functions, lowest, .. } = inspected;
         Ok(Program {
             by_reference: false,
@@ -84,6 +87,7 @@ impl Program {
                 data,
                 instructions,
                 warnings,
+                counters,
                 defined_functions,
                 of_library: Mutex::default(),
             }),
@@ -184,6 +188,25 @@ impl Program {
     /// What in it is hardly meant, in a sentence each, for the user to see.
     pub fn warnings(&self) -> &[String] {
         &self.shared.warnings
+    }
+
+    /// What nodes have done with static variables to which they add, where that is hardly meant: one has added to its own and never reads it, and
+    /// another reads its own. A sentence for each; nothing where the debug information does not tell the variable's name and line.
+    pub fn lost_counts(&self, nodes: &[Vec<CounterUse>]) -> Vec<String> {
+        let code = inspect(&self.shared.bytes, self.name())
+            .ok()
+            .and_then(|module| module.code)
+            .map_or(0, |code| code.range().start);
+        let told = self.shared.counters.lost(nodes).filter_map(|(counter, adds, reads)| {
+            let (file, line) = source::line_of(&self.shared.bytes, code, counter.adds)?;
+            // What the library and `trivium.h` count is their own.
+            if file.starts_with("libc/") || file.ends_with("/trivium.h") || file == "trivium.h" {
+                return None;
+            }
+            let variable = variables_in(&source::dwarf(&self.shared.bytes)?, &counter.place).into_iter().find(|variable| variable.place.contains(&counter.place.start))?.name;
+            Some(format!("{file}:{line}: each node adds to a `{variable}` of its own: node {adds} has never read what it added, and node {reads} has read no other than its own. What nodes share comes from trivium_alloc; trivium_reduce_sum adds what each node has; TRIVIUM_PRIVATE({variable}); says that it is meant"))
+        });
+        told.collect()
     }
 
     /// The module as it was before rewriting.

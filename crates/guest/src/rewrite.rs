@@ -34,11 +34,13 @@ mod strides;
 mod switch;
 mod values;
 
+use std::collections::BTreeMap;
+
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
     BranchHints, CodeSection, ConstExpr, ContType, DataCountSection, DataSection, ElementSection, Elements, EntityType,
-    ExportKind, ExportSection, Function, FunctionSection, GlobalSection, GlobalType, ImportSection, MemorySection,
-    MemoryType, Module, TableSection, TypeSection, ValType,
+    ExportKind, ExportSection, Function, FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction,
+    MemorySection, MemoryType, Module, TableSection, TypeSection, ValType,
 };
 
 use crate::error::Error;
@@ -48,7 +50,7 @@ use crate::switching::Switching;
 use crate::tags;
 use crate::translations::TlbShape;
 use crate::weights::OperatorWeights;
-pub(crate) use access::{GO, SLOWLY, WAIT, WRITE};
+pub(crate) use access::{GO, SLOWLY, WAIT, WRITE, access_of};
 
 use ValType::{I32, I64};
 
@@ -147,6 +149,10 @@ fn host_imports(switching: Switching) -> &'static [HostImport] {
 /// Parameters and results of a function.
 type Signature = (Vec<ValType>, Vec<ValType>);
 
+/// Operators that read static variables which the program counts with, by their places in the module, each with the byte in which that is
+/// noted.
+pub(crate) type CounterReads = BTreeMap<usize, u32>;
+
 /// Where things of the rewritten module are.
 struct Layout {
     build: Build,
@@ -169,6 +175,8 @@ struct Layout {
     types: u32,
     /// The types of functions that are added. The first is that without parameters and results.
     signatures: Vec<Signature>,
+    /// The operators that read counters, by their places in the module, each with the byte in which that is noted.
+    reads: CounterReads,
     /// Of each of the program's functions, where its operators have come to; none if nobody wants to know.
     moved: Option<Vec<Moved>>,
 }
@@ -182,6 +190,13 @@ impl Layout {
         if let Some(moved) = self.moved.as_mut().and_then(|functions| functions.last_mut()) {
             moved.push((to as u32, from as u32));
         }
+    }
+
+    /// What is done before the operator at an offset of the module as it was, which may read a counter: that is noted.
+    fn noting(&self, at: usize) -> Option<[Instruction<'static>; 3]> {
+        let note = *self.reads.get(&at)?;
+        let byte = wasm_encoder::MemArg { offset: 0, align: 0, memory_index: 0 };
+        Some([Instruction::I32Const(note as i32), Instruction::I32Const(1), Instruction::I32Store8(byte)])
     }
 
     /// Whether the work is counted besides the instructions.
@@ -264,20 +279,21 @@ pub(crate) fn first_defined(imported: u32, switching: Switching) -> u32 {
 }
 
 /// The module rewritten.
-pub(crate) fn rewrite(module: &Inspected<'_>, manner: Manner) -> Result<Vec<u8>, Error> {
-    Layout::new(module, manner).rewrite(module)
+pub(crate) fn rewrite(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Result<Vec<u8>, Error> {
+    Layout::new(module, reads, manner).rewrite(module)
 }
 
 /// Where the operators of each of the program's functions come to when the module is rewritten: nobody wants to know
 /// that of most programs, so it is found out by rewriting once more.
-pub(crate) fn moved(module: &Inspected<'_>, manner: Manner) -> Result<Vec<Moved>, Error> {
-    let mut layout = Layout { moved: Some(Vec::new()), ..Layout::new(module, manner) };
+pub(crate) fn moved(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Result<Vec<Moved>, Error> {
+    let mut layout = Layout { moved: Some(Vec::new()), ..Layout::new(module, reads, manner) };
     layout.rewrite(module)?;
     Ok(layout.moved.unwrap_or_default())
 }
 
 impl Layout {
-    fn new(module: &Inspected<'_>, Manner { build, switching, weights, tlb, looks_ahead }: Manner) -> Layout {
+    fn new(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Layout {
+        let Manner { build, switching, weights, tlb, looks_ahead } = manner;
         let imported = module.imports.len() as u32;
         Layout {
             build,
@@ -292,6 +308,7 @@ impl Layout {
             counter: module.global_count,
             types: module.function_types.len() as u32,
             signatures: vec![Signature::default()],
+            reads,
             moved: None,
         }
     }

@@ -65,7 +65,7 @@ pub struct SourceLocation {
 impl SourceLocation {
     /// Whether it lies in the C library.
     pub fn is_library(&self) -> bool {
-        self.line.as_ref().is_some_and(|(file, _)| file.starts_with(IN_LIBRARY))
+        self.line.as_ref().is_some_and(|(file, _)| file.starts_with(IN_LIBRARY) || file == TRANSLATION)
     }
 
     /// The place that a stack, the innermost call first, is blamed on: the innermost that does not lie in the C library.
@@ -75,12 +75,49 @@ impl SourceLocation {
 
     /// That place as a sentence tells where a program stands: with the function of the library that is called there, if it has not returned.
     pub fn standing(stack: &[SourceLocation]) -> Option<String> {
-        let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
-        let called = stack[..own].last().map_or(String::new(), |called| {
-            // What the translation of a program calls has another name in the program.
-            format!(", in a call of {}", called.function.trim_start_matches("splitc_"))
+        let own = stack.iter().position(|place| !place.is_library());
+        if own.is_none() && stack.iter().any(SourceLocation::is_translation) {
+            return Some("before or after splitc_main".into());
+        }
+        let own = own.unwrap_or(0);
+        let called = stack[..own].last().map_or(String::new(), |called| match called.function.as_str() {
+            "splitc_get" | "splitc_put" => ", in `:=`".into(),
+            "splitc_store" => ", in `:-`".into(),
+            name => called_in_source(name).map_or(String::new(), |name| format!(", in a call of {name}")),
         });
         Some(format!("{}{called}", stack.get(own)?))
+    }
+
+    /// The functions of a stack as its program calls them, from the innermost to that with this number: of the library of Split-C those that
+    /// the program itself calls.
+    pub fn functions(stack: &[SourceLocation], own: usize) -> Vec<&str> {
+        let (within, rest) = stack.split_at(own.min(stack.len()));
+        let of_translation = within.iter().any(|place| place.is_translation() || place.function.starts_with("splitc_"));
+        let mut names: Vec<&str> = match of_translation {
+            true => within.last().and_then(|called| called_in_source(&called.function)).into_iter().collect(),
+            false => within.iter().map(|place| place.function.as_str()).collect(),
+        };
+        names.extend(rest.first().map(|place| place.function.as_str()));
+        names
+    }
+
+    /// Whether it lies in what a program in Split-C is translated to and has not written.
+    pub fn is_translation(&self) -> bool {
+        self.line
+            .as_ref()
+            .is_some_and(|(file, _)| [TRANSLATION, "split-c.c", "split-c.h"].iter().any(|own| file.ends_with(own)))
+    }
+}
+
+/// The file, in lines of its own, of what a translation adds to a program.
+const TRANSLATION: &str = "<split-c>";
+
+/// What a program in Split-C calls a function of its library by; none of one that stands for the language's own constructs.
+fn called_in_source(function: &str) -> Option<&str> {
+    match function.strip_prefix("splitc_") {
+        None => Some(function),
+        Some(name @ ("barrier" | "exit")) => Some(name),
+        Some(_) => None,
     }
 }
 

@@ -50,9 +50,12 @@ pub use handler::{
     Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive, Request,
     RunningHandler, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, try_again,
 };
-pub use records::{Held, Instance, Lines, Protocols, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Usage};
+pub use records::{
+    ASKS, Asking, Held, Instance, Lines, Locks, OVERTAKES, Protocols, RELEASE, Records, Roomy, Schedule, Slot,
+    SplitPhaseCalls, Stores, Taken, Usage, holder,
+};
 pub use space::{
     Allocation, Binding, BlockTags, Claimed, Data, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,
-    disagree, shared_u32,
+    SpaceCall, disagree, shared_u32,
 };
 pub use thread::{Awaited, EventNumber, Flight, Grant, NodeThreads, RUNNING, THREADS, Thread, ThreadState, Wait};

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
+use trivium_guest::CounterUse;
 use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid, Stood};
 
 /// From node 0: all have been heard.
@@ -63,6 +64,7 @@ struct Written {
     printed: Vec<(u64, u32, usize)>,
     private_atomic: Option<(u32, Option<String>)>,
     refused_to_write: Option<String>,
+    counters: Vec<CounterUse>,
     private: u64,
     shared: u64,
     asked: Asked,
@@ -90,6 +92,7 @@ impl NodeEnd {
             printed: self.said.printed.iter().map(|(at, fd, bytes)| (*at, *fd, bytes.len())).collect(),
             private_atomic: self.said.private_atomic.clone(),
             refused_to_write: self.said.refused_to_write.clone(),
+            counters: self.said.counters.clone(),
             private: self.memory.private,
             shared: self.memory.shared,
             asked: self.asked.clone(),
@@ -113,6 +116,7 @@ impl NodeEnd {
             printed: Vec::new(),
             private_atomic: head.private_atomic,
             refused_to_write: head.refused_to_write,
+            counters: head.counters,
         };
         for (at, fd, bytes) in head.printed {
             let (first, others) = rest.split_at_checked(bytes)?;

@@ -171,7 +171,10 @@ impl<'a> Life<'a> {
         self.note_standing(node, &program, &outcome);
         self.name_variables(node, &program);
         match ended(self.me, node, outcome) {
-            Ok(exit_code) => LifeStage::Serves(exit_code, program),
+            Ok(exit_code) => {
+                node.borrow_mut().said.counters = program.counted();
+                LifeStage::Serves(exit_code, program)
+            }
             Err(error) => {
                 node.borrow_mut().left.get_or_insert(Left::Failed(error));
                 self.leave(None)

@@ -301,7 +301,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
             *in_region.entry(kind).or_default() += count;
         }
     }
-    let said = saying.said();
+    let said = saying.said_by(setup.program);
     if let Some(error) = failed.or(told) {
         let error = if error.tells_all { with_standing(error, &stood) } else { error };
         return Err(Box::new((given_up.into_iter().fold(error, NodeError::note), said)));

@@ -35,6 +35,8 @@ pub(crate) enum Control {
     Move { page: usize, to: Node },
     /// To node 0, and to all others before the first packet that may be about it: the sender knows of this allocation.
     Allocated { index: usize, bytes: u64, placement: Where, protocol: usize },
+    /// The same, where the call was to give an allocation back.
+    Freed { index: usize, region: usize, is_left: bool },
     /// To node 0: blocks that the sender has stored to in a phase, where only one node may.
     Stored { phase: u64, blocks: Vec<u32> },
     /// To node 0, before the answer to a question: those of a phase that is not over, and what its program waits to store to.
@@ -120,8 +122,12 @@ pub(crate) struct Report {
     pub received: u64,
     /// Whether it has nothing to handle.
     pub is_quiet: bool,
-    /// Whether a timer of it runs.
-    pub has_timers: bool,
+    /// Whether something happens on it by itself: there is something that can be handled, or a timer runs.
+    pub goes_on_by_itself: bool,
+    /// The word of a lock for which it asks, or waits, and what it has found there.
+    pub asks: Option<(u32, Option<u64>)>,
+    /// The locks that it has taken last: the word of each, when, and the tickets that it drew.
+    pub taken: Vec<(u32, u64, Vec<u32>)>,
 }
 
 const MESSAGE: u8 = 0;

@@ -2,7 +2,8 @@
 
 mod bench;
 
-use bench::{Run, machine, same_in, windows};
+use bench::{Run, file, machine, protocol, same_in, windows};
+use std::sync::Arc;
 use trivium_sim::{Counters, Machine, SimResult};
 
 /// The same machine with all handlers on its engine.
@@ -44,6 +45,39 @@ fn every_order_of_simulation_gives_the_same() {
         same_in(&run, &windows(&run));
         same_in(&run.clone().jobs(2), &[run.machine.lookahead()]);
     }
+}
+
+/// Bulk data in packets take longer, at the sender and at the receiver; the messages and the answer stay what they are.
+#[test]
+fn bulk_data_in_packets_take_longer() {
+    let args = ["-n", "120", "-i", "3", "-r", "60", "-p", "0"];
+    let run = Run::of("em3d-update", &args).nodes(3).under(&["stache", "deferred-update"]);
+    let with = |words| run.clone().on(machine("typhoon-1", &[("interface.packet_words", words)]));
+    let [one, many] = ["4096", "4"].map(|words| with(words).right());
+    assert_eq!((&one.output, &one.messages, one.bytes), (&many.output, &many.messages, many.bytes));
+    assert!(sum(&many, |node| node.handler) > sum(&one, |node| node.handler));
+    assert!(sum(&many, |node| node.engine_busy) > sum(&one, |node| node.engine_busy) && many.cycles > one.cycles);
+    let run = with("4");
+    same_in(&run, &windows(&run));
+    same_in(&run.clone().jobs(2), &[run.machine.lookahead()]);
+    for wrong in ["0", "1048577", "-1"] {
+        let error = Machine::load("typhoon", &[("interface.packet_words".into(), wrong.into())]).unwrap_err();
+        assert!(error.to_string().contains("interface.packet_words"), "{error}");
+    }
+}
+
+/// The flush that ends the first period gives access to what has been noted: nobody faults after it.
+#[test]
+fn deferred_update_grants_at_the_flush() {
+    let run = Run::of("em3d-update", &["-n", "200", "-i", "4", "-r", "30", "-p", "0"]).nodes(4);
+    let result = run.clone().under(&["stache", "deferred-update"]).right();
+    assert_eq!(sum(&result, |node| node.read_faults), 0, "iterations 2 to 4");
+    assert!(result.messages["deferred-update.Push"] > 0);
+    // Where a node lists fewer blocks than that, it faults once for each of the others.
+    let three = trivium_lang::compile_file(&file("protocols/deferred-update.tri"), &[("listed".into(), 3)]).unwrap();
+    let few = Run { protocols: vec![protocol("stache"), Arc::new(three)], ..run }.right();
+    assert!(sum(&few, |node| node.read_faults) > 0);
+    assert_eq!(few.output, result.output);
 }
 
 /// The engine's slowdown is not that of the processor, which waits for no engine.

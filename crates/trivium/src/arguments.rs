@@ -364,6 +364,8 @@ pub enum MissPlace {
     /// In the memory of another node.
     #[default]
     Remote,
+    /// In the cache of its home's processor, which has stored to it.
+    Home,
     /// In the cache of a third node, which has stored to it.
     Third,
 }

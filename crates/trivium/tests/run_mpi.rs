@@ -54,14 +54,36 @@ fn right(program: &str, protocols: &[&str], ranks: u32, args: &[&str]) {
     assert_eq!((&result["transport"], &result["nodes"]), (&"mpi".into(), &ranks.into()));
 }
 
-#[test]
-fn programs_are_right_over_mpi() {
-    for (at, (program, args)) in PROGRAMS.into_iter().enumerate() {
+/// Every program once, in parts of which each is a test: those at `part`, `part + parts` and so on of each list.
+fn some_are_right(part: usize, parts: usize) {
+    for (at, (program, args)) in PROGRAMS.into_iter().enumerate().skip(part).step_by(parts) {
         right(program, &[SEQUENTIAL[at % SEQUENTIAL.len()]], [2, 3, 4][at % 3], args);
     }
-    for (at, (program, protocols)) in CUSTOM.into_iter().enumerate() {
+    for (at, (program, protocols)) in CUSTOM.into_iter().enumerate().skip(part).step_by(parts) {
         right(program, protocols, [4, 2, 3][at % 3], &[]);
     }
+}
+
+mod programs_are_right_over_mpi {
+    macro_rules! parts {
+        ($($name:ident: $part:expr),+) => {
+            const PARTS: &[usize] = &[$($part),+];
+            $(
+                #[test]
+                fn $name() {
+                    assert!(PARTS.iter().copied().eq(0..PARTS.len()));
+                    super::some_are_right($part, PARTS.len());
+                }
+            )+
+        };
+    }
+    parts!(
+        part_0: 0, part_1: 1, part_2: 2, part_3: 3, part_4: 4, part_5: 5, part_6: 6, part_7: 7, part_8: 8, part_9: 9, part_10: 10
+    );
+}
+
+#[test]
+fn programs_in_split_c_are_right_over_mpi() {
     right("split-c/em3d.sc", &["swcc"], 3, &[]);
     right("split-c/samplesort.sc", &["stache"], 2, &[]);
 }
@@ -84,12 +106,23 @@ fn every_program_is_right_under_every_protocol_over_mpi() {
 /// What does not depend on timing is what threads count.
 #[test]
 fn faults_and_messages_are_those_of_threads() {
-    for (program, protocols, args) in [
-        ("em3d.c", &["stache"][..], &["--", "-n", "200", "-i", "2"][..]),
+    are_those_of_threads(&[
+        ("em3d.c", &["stache"], &["--", "-n", "200", "-i", "2"]),
         ("em3d-update.c", &["stache", "deferred-update"], &["--", "-n", "200"]),
+    ]);
+}
+
+#[test]
+fn faults_and_messages_of_more_are_those_of_threads() {
+    are_those_of_threads(&[
         ("em3d.c", &["stache"], &["--", "-n", "2000", "-i", "2", "-z", "1", "-f", "2"]),
         ("matmul.c", &["msi"], &["--", "-n", "24"]),
-    ] {
+    ]);
+}
+
+/// Programs with their protocols and arguments.
+fn are_those_of_threads(runs: &[(&str, &[&str], &[&str])]) {
+    for &(program, protocols, args) in runs {
         let path = format!("programs/{program}");
         let over_mpi = live(&path, protocols, 4, args).json(0);
         let on_threads = trivium(&arguments(&path, protocols, &[&["--nodes", "4"], args].concat())).json(0);

@@ -29,18 +29,42 @@ fn printed(command: &str, program: &str, (protocol, block): (&str, &str)) -> Vec
     lines
 }
 
-#[test]
-fn programs_print_the_same_everywhere() {
+/// Each program, by its number, in those ways and with those commands that are its own.
+fn print_the_same(is_its_own: impl Fn(usize, usize, &str) -> bool) {
     let programs = programs();
     assert!(programs.len() >= 12, "{programs:?}");
-    for program in programs {
+    for (number, program) in programs.into_iter().enumerate() {
         let expected = std::fs::read_to_string(program.with_extension("out")).unwrap();
         let expected: Vec<&str> = expected.lines().collect();
         let program = program.to_str().unwrap();
-        for way in UNDER {
-            for command in ["sim", "run"] {
+        for (at, way) in UNDER.into_iter().enumerate() {
+            for command in ["sim", "run"].into_iter().filter(|command| is_its_own(number, at, command)) {
                 assert_eq!(printed(command, program, way), expected, "{command} {program} {way:?}");
             }
         }
     }
+}
+
+/// Each program in one way, a fifth of them in each test; in turns in a simulation and in a run.
+macro_rules! in_one_way {
+    ($($name:ident: $way:expr),+) => {$(
+        #[test]
+        fn $name() {
+            let in_turns = |number: usize| if number % 2 == 0 { "sim" } else { "run" };
+            print_the_same(|number, way, command| {
+                way == $way && number % UNDER.len() == way && command == in_turns(number)
+            });
+        }
+    )+};
+}
+
+in_one_way!(
+    programs_print_the_same_uncached: 0, programs_print_the_same_under_stache: 1, programs_print_the_same_with_blocks_of_8: 2,
+    programs_print_the_same_with_blocks_of_1024: 3, programs_print_the_same_with_blocks_of_65536: 4
+);
+
+#[test]
+#[ignore = "minutes"]
+fn programs_print_the_same_everywhere() {
+    print_the_same(|_, _, _| true);
 }

@@ -67,23 +67,51 @@ const NEIGHBOURS: [(&str, &str); 2] = [
     ("util.c", "int beside = 1, there;\n"),
 ];
 
+const BOTH: &[&str] = &["sim", "run"];
+
+/// In a simulation and in a run in turns.
+fn in_turns(at: usize) -> &'static [&'static str] {
+    &BOTH[at % 2..][..1]
+}
+
 #[test]
+fn what_nobody_else_touches_is_never_lost_in_small_blocks() {
+    UNDER[..3].iter().enumerate().for_each(|(at, way)| nothing_is_lost(*way, in_turns(at)));
+}
+
+#[test]
+fn what_nobody_else_touches_is_never_lost_in_large_blocks() {
+    UNDER[3..].iter().enumerate().for_each(|(at, way)| nothing_is_lost(*way, in_turns(at)));
+}
+
+#[test]
+#[ignore = "a quarter of a minute"]
 fn what_nobody_else_touches_is_never_lost() {
-    for way in UNDER {
-        for command in ["sim", "run"] {
-            let result = run(command, &NEIGHBOURS, way, &["--format", "json"]).json(0);
-            let expected = "126 6 l 28 25\n";
-            assert_eq!(result["output"].as_str().unwrap(), expected.repeat(2), "{command} {way:?}");
-        }
+    UNDER.iter().for_each(|way| nothing_is_lost(*way, BOTH));
+}
+
+#[track_caller]
+fn nothing_is_lost(way: (&str, &str), commands: &[&str]) {
+    for command in commands {
+        let result = run(command, &NEIGHBOURS, way, &["--format", "json"]).json(0);
+        let expected = "126 6 l 28 25\n";
+        assert_eq!(result["output"].as_str().unwrap(), expected.repeat(2), "{command} {way:?}");
     }
 }
 
-/// A load and a store in an array of which another processor writes an element; a spin on one's own flag.
-#[test]
-fn what_is_mixed_is_found_by_name() {
-    let mixed = |access: &str| {
-        format!(
-            r#"
+/// A load and a store in an array of which another processor writes an element; a spin on one's own flag. With what is said of each.
+const MIXED: [[&str; 3]; 3] = [
+    ["printf(\"%d\\n\", *(volatile int *)&box.words[3]);", "node 1 loads 0x", "is byte 16 of `box`"],
+    ["*(volatile int *)&box.words[3] = 7;", "node 1 stores to 0x", "is byte 16 of `box`"],
+    ["while (!flag) {}", "node 1 loads 0x", "is `flag`"],
+];
+
+/// Protocols under which data leave their home, each with the size of its blocks.
+const AWAY: [(&str, &str); 4] = [("stache", "64"), ("msi", "1024"), ("swcc", "256"), ("migratory", "64")];
+
+fn mixed(access: &str) -> String {
+    format!(
+        r#"
             #include <stdio.h>
             static int alone;
             static struct {{ int before, words[8]; }} box;
@@ -95,36 +123,63 @@ fn what_is_mixed_is_found_by_name() {
                 if (MYPROC == 1) {{ {access} }}
                 return 0;
             }}"#
-        )
-    };
-    let load = mixed("printf(\"%d\\n\", *(volatile int *)&box.words[3]);");
-    let store = mixed("*(volatile int *)&box.words[3] = 7;");
-    let spin = mixed("while (!flag) {}");
-    for (text, what, name) in [
-        (&load, "node 1 loads 0x", "is byte 16 of `box`"),
-        (&store, "node 1 stores to 0x", "is byte 16 of `box`"),
-        (&spin, "node 1 loads 0x", "is `flag`"),
-    ] {
-        for way in [("stache", "64"), ("msi", "1024"), ("swcc", "256"), ("migratory", "64")] {
-            for command in ["sim", "run"] {
-                let run = run(command, &[("mixed.sc", text)], way, &[]);
-                assert_eq!(run.code, Some(1), "{command} {way:?}: {run:?}");
-                assert!(run.err.contains(what) && run.err.contains(name), "{command} {way:?}: {run:?}");
-                assert!(run.err.contains("mixed.sc:10"), "{command} {way:?}: {run:?}");
-                assert!(!run.err.contains("`alone`"), "{command} {way:?}: {run:?}");
-            }
+    )
+}
+
+#[track_caller]
+fn is_found([access, what, name]: [&str; 3], command: &str, way: (&str, &str)) {
+    let run = run(command, &[("mixed.sc", &mixed(access))], way, &[]);
+    assert_eq!(run.code, Some(1), "{command} {way:?}: {run:?}");
+    assert!(run.err.contains(what) && run.err.contains(name), "{command} {way:?}: {run:?}");
+    assert!(run.err.contains("mixed.sc:10"), "{command} {way:?}: {run:?}");
+    assert!(!run.err.contains("`alone`"), "{command} {way:?}: {run:?}");
+}
+
+#[test]
+fn a_load_of_what_is_mixed_is_found_by_name() {
+    is_found(MIXED[0], "sim", AWAY[0]);
+    is_found(MIXED[0], "run", AWAY[1]);
+}
+
+#[test]
+fn a_store_to_what_is_mixed_is_found_by_name() {
+    is_found(MIXED[1], "sim", AWAY[1]);
+    is_found(MIXED[1], "run", AWAY[2]);
+}
+
+#[test]
+fn a_spin_on_what_is_mixed_is_found_by_name() {
+    is_found(MIXED[2], "sim", AWAY[3]);
+    is_found(MIXED[2], "run", AWAY[0]);
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn what_is_mixed_is_found_by_name() {
+    for what in MIXED {
+        for way in AWAY {
+            BOTH.iter().for_each(|command| is_found(what, command, way));
         }
     }
-    // Who does not want to know gets an old value; where data stay at home, all is well.
+}
+
+/// Who does not want to know gets an old value.
+#[test]
+fn what_is_mixed_is_not_looked_for_if_it_is_not_wanted() {
+    let load = mixed(MIXED[0][0]);
     assert_eq!(run("run", &[("mixed.sc", &load)], ("stache", "64"), &["--no-check-unchecked"]).code, Some(0));
-    for text in [&load, &store, &spin] {
-        assert_eq!(run("run", &[("mixed.sc", text)], ("uncached", "64"), &[]).code, Some(0));
+}
+
+#[test]
+fn what_is_mixed_is_right_where_data_stay_at_home() {
+    for [access, ..] in MIXED {
+        assert_eq!(run("run", &[("mixed.sc", &mixed(access))], ("uncached", "64"), &[]).code, Some(0));
     }
 }
 
 /// What others read may be read here too, as fast as any memory, until it is written; and it may be stored to again after its copies have gone.
-#[test]
-fn access_comes_and_goes_with_the_tag() {
+#[track_caller]
+fn comes_and_goes(way: (&str, &str), commands: &[&str]) {
     let text = r#"
         #include <stdio.h>
         static int words[4];
@@ -140,14 +195,31 @@ fn access_comes_and_goes_with_the_tag() {
             printf("%d\n", sum);
             return 0;
         }"#;
-    for way in [("uncached", "64"), ("stache", "64"), ("msi", "64"), ("swcc", "32"), ("migratory", "256")] {
-        for command in ["sim", "run"] {
-            let run = run(command, &[("words.sc", text)], way, &["--format", "json"]);
-            match way.0 {
-                // A block has one holder there: the neighbour has taken it when this processor reads it again.
-                "migratory" => assert!(run.err.contains("is `words`") || run.err.contains("of `words`"), "{run:?}"),
-                _ => assert_eq!(run.json(0)["output"].as_str().unwrap(), "2940\n2940\n", "{command} {way:?}"),
-            }
+    for command in commands {
+        let run = run(command, &[("words.sc", text)], way, &["--format", "json"]);
+        match way.0 {
+            // A block has one holder there: the neighbour has taken it when this processor reads it again.
+            "migratory" => assert!(run.err.contains("is `words`") || run.err.contains("of `words`"), "{run:?}"),
+            _ => assert_eq!(run.json(0)["output"].as_str().unwrap(), "2940\n2940\n", "{command} {way:?}"),
         }
     }
+}
+
+const TAGGED: [(&str, &str); 5] =
+    [("uncached", "64"), ("stache", "64"), ("msi", "64"), ("swcc", "32"), ("migratory", "256")];
+
+#[test]
+fn access_comes_and_goes_with_the_tag() {
+    TAGGED[..3].iter().enumerate().for_each(|(at, way)| comes_and_goes(*way, in_turns(at)));
+}
+
+#[test]
+fn access_comes_and_goes_with_the_tag_of_other_protocols() {
+    TAGGED[3..].iter().enumerate().for_each(|(at, way)| comes_and_goes(*way, in_turns(at)));
+}
+
+#[test]
+#[ignore = "ten seconds"]
+fn access_comes_and_goes_with_every_tag_in_both() {
+    TAGGED.iter().for_each(|way| comes_and_goes(*way, BOTH));
 }

@@ -459,7 +459,8 @@ impl Work<'_> {
             command.arg("-include").arg(header);
         }
         command.args(["-E", "-x", "c"]).arg(file).arg("-o").arg(&preprocessed).args(RULE).arg(rule);
-        self.run(command, file)?;
+        let said = self.try_to(command, file)?;
+        said.map_err(|said| self.refused(&translator.explain(&said), file))?;
         let text = String::from_utf8(self.result(&preprocessed)?).map_err(|_| {
             Error::new("this is not UTF-8")
                 .at(file.display().to_string())

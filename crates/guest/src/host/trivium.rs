@@ -12,6 +12,9 @@ pub(super) enum Function {
     Nodes,
     Alloc,
     Share,
+    Freeing,
+    IsHome,
+    Free,
     Bind,
     Barrier,
     Rmw,
@@ -27,13 +30,19 @@ pub(super) enum Function {
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 16] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 19] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
     ("alloc", "Iiii", "i", Function::Alloc),
     // address, bytes, protocol or null -> address
     ("share", "iIi", "i", Function::Share),
+    // address -> bytes
+    ("freeing", "i", "I", Function::Freeing),
+    // address -> whether this node is its home
+    ("is_home", "i", "i", Function::IsHome),
+    // address
+    ("free", "i", "", Function::Free),
     // address, protocol or null
     ("bind", "ii", "", Function::Bind),
     ("barrier", "", "", Function::Barrier),
@@ -60,6 +69,9 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::Nodes => node.call(Call::Nodes).await,
         Function::Alloc => alloc(node, args).await,
         Function::Share => share(node, args).await,
+        Function::Freeing => node.call(Call::Freeing { addr: args[0] as u32 }).await,
+        Function::IsHome => node.call(Call::IsHome { addr: args[0] as u32 }).await,
+        Function::Free => node.call(Call::Free { addr: args[0] as u32 }).await,
         Function::Bind => {
             let addr = args[0] as u32;
             let protocol = protocol_name(node, args[1] as u32).await?;

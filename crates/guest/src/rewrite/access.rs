@@ -92,6 +92,13 @@ accesses! {
     I64Store32 4 I64 true Zero
 }
 
+/// The bytes of a load or store, whether it stores, and where.
+pub(crate) fn access_of(operator: &Operator<'_>) -> Option<(u32, bool, wasmparser::MemArg)> {
+    let (access, memarg) = find(operator)?;
+    let kind = &ACCESSES[access as usize];
+    Some((kind.size, kind.store, memarg))
+}
+
 impl Kind {
     /// Parameters, so many counts last, and results.
     pub(super) fn signature(&self, counts: usize) -> (Vec<ValType>, Vec<ValType>) {

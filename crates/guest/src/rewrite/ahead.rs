@@ -314,6 +314,7 @@ impl Body {
 
     fn moved(&mut self, layout: &mut Layout, operator: Operator<'_>, note: &Note) -> Result<(), reencode::Error> {
         layout.moves(note.offset, self.byte_len());
+        self.note_read(layout, note.offset);
         self.operator(layout, operator, note)
     }
 

@@ -89,6 +89,9 @@ pub(super) fn function(layout: &mut Layout, body: &FunctionBody<'_>) -> Result<F
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (operator, offset) = operator?;
         layout.moves(offset, function.byte_len());
+        for instruction in layout.noting(offset).into_iter().flatten() {
+            function.instruction(&instruction);
+        }
         if let Some(class) = class(&operator) {
             pending += layout.weights.one(class);
         }

@@ -174,9 +174,17 @@ impl Body {
     fn operators(&mut self, layout: &mut Layout, operators: &[(Operator<'_>, Note)]) -> Result<(), reencode::Error> {
         for (operator, note) in operators {
             layout.moves(note.offset, self.byte_len());
+            self.note_read(layout, note.offset);
             self.operator(layout, operator.clone(), note)?;
         }
         Ok(())
+    }
+
+    /// The operator at an offset of the module as it was may read a counter, which is noted.
+    pub(super) fn note_read(&mut self, layout: &Layout, at: usize) {
+        for instruction in layout.noting(at).into_iter().flatten() {
+            self.push(&instruction);
+        }
     }
 
     pub(super) fn operator(

@@ -3,7 +3,7 @@
 
 use crate::core::NodeCore;
 use crate::error::NodeError;
-use crate::space::Binding;
+use crate::space::{Binding, SpaceCall};
 use trivium_engine::{MAX_ARGS, Object};
 use trivium_guest::{ProgramFault, SHARED_BASE, SplitPhase};
 use trivium_protocol::nearest;
@@ -243,6 +243,38 @@ impl<C> NodeCore<C> {
             let what = format!("node {} binds {address:#x} to a protocol, where no allocation begins", self.me);
             NodeError::subject(what).help("pass the pointer that trivium_alloc returned")
         })
+    }
+
+    /// A program is about to give the allocation at an address back: its bytes.
+    ///
+    /// # Errors
+    /// No allocation begins there, or it has been given back.
+    pub(crate) fn freeing(&self, address: u32) -> Result<u64, NodeError> {
+        let space = self.space.borrow();
+        let region = space.to_free(self.me, address)?;
+        Ok(space.allocation(region, None).bytes)
+    }
+
+    /// Whether this node is the home of the page of an address, as far as it knows.
+    pub(crate) fn is_home_of(&self, address: u32) -> bool {
+        let offset = address.checked_sub(SHARED_BASE).map(u64::from);
+        offset.and_then(|offset| self.space.borrow().home(offset)) == Some(self.me)
+    }
+
+    /// The program gives the allocation at an address back, as its call with this number.
+    ///
+    /// # Errors
+    /// No allocation begins there, or it has been given back; or another node's call differs.
+    pub(crate) fn free(&self, address: u32, index: usize) -> Result<(), NodeError> {
+        let mut space = self.space.borrow_mut();
+        // Another node may have given it back already, and allocated it again.
+        let region = match space.freed_by(index, address) {
+            Some(region) => region,
+            None => space.to_free(self.me, address)?,
+        };
+        let bound = self.bound.get(region).copied().flatten();
+        let is_left = bound.is_some_and(|bound| !space.is_under(region, bound));
+        space.perform(self.me, index, SpaceCall::Free { region, is_left }).map(drop)
     }
 
     /// A program calls the allocation at an address so.

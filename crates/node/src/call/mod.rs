@@ -104,7 +104,19 @@ pub trait CallHost: HandlerMemory {
     ///
     /// # Errors
     /// That is more than there may be.
-    fn has_allocated(&mut self, index: usize, bytes: u64) -> Result<(), NodeError>;
+    fn has_allocated(&mut self, region: usize, bytes: u64) -> Result<(), NodeError>;
+
+    /// The program has given an allocation back.
+    fn has_freed(&mut self) {}
+
+    /// Now, on the clocks that count when a program asks for a lock, and when it takes one.
+    fn lock_times(&self) -> (u64, u64);
+
+    /// The program has looked at a word in vain.
+    fn has_looked(&mut self) {}
+
+    /// The program may have asked for a lock.
+    fn may_have_asked(&mut self);
 
     /// Private memory has become shared.
     fn has_shared(&mut self, address: u32, bytes: u32);
@@ -185,6 +197,9 @@ impl<N: CallHost> Caller<'_, N> {
 
     /// A call begins.
     fn begin(&mut self, call: &Call) -> Result<CallStep, ProgramFault> {
+        if !matches!(call, Call::ReadModifyWrite(_) | Call::WaitUntilChanged { .. }) {
+            self.node.core_mut().locks.does_something_else();
+        }
         match call {
             Call::Node | Call::Nodes => {}
             Call::Cycles => return Ok(CallStep::Done(self.node.clock().cast_signed())),
@@ -192,6 +207,17 @@ impl<N: CallHost> Caller<'_, N> {
             Call::Sleep { nanoseconds } => return self.begin_sleep(*nanoseconds),
             Call::Alloc { bytes, placement, protocol } => {
                 return self.allocate(*bytes, *placement, protocol.as_deref()).map_err(|error| self.node.fail(error));
+            }
+            Call::Freeing { addr } => {
+                let bytes = self.node.core().freeing(*addr).map_err(|error| self.node.fail(error))?;
+                return Ok(CallStep::Done(bytes.cast_signed()));
+            }
+            Call::IsHome { addr } => return Ok(CallStep::Done(self.node.core().is_home_of(*addr).into())),
+            Call::Free { addr } => {
+                let index = self.node.core().space_calls;
+                self.node.core().free(*addr, index).map_err(|error| self.node.fail(error))?;
+                self.node.core_mut().space_calls += 1;
+                self.node.has_freed();
             }
             Call::Bind { addr, protocol } => {
                 let binding =
@@ -293,10 +319,13 @@ impl<N: CallHost> Caller<'_, N> {
     fn allocate(&mut self, bytes: u64, placement: Placement, protocol: Option<&str>) -> Result<CallStep, NodeError> {
         let core = self.node.core_mut();
         let number = core.protocol_named(protocol)?;
-        let index = core.allocations;
+        let index = core.space_calls;
         let offset = core.space.borrow_mut().allocate(core.me, index, bytes, placement, number)?;
-        core.allocations += 1;
-        self.node.has_allocated(index, bytes)?;
+        core.space_calls += 1;
+        let region = core.space.borrow().region_of(offset);
+        if let Some(region) = region {
+            self.node.has_allocated(region, bytes)?;
+        }
         Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
     }
 
@@ -310,7 +339,11 @@ impl<N: CallHost> Caller<'_, N> {
             AccessStep::Go => self.program_memory()?.read_modify_write(rmw)?,
             AccessStep::Complete(old) => old,
         };
-        self.node.core_mut().threads[RUNNING].atomic = None;
+        let times = self.node.lock_times();
+        let core = self.node.core_mut();
+        core.threads[RUNNING].atomic = None;
+        core.locks.performed(rmw, old, times);
+        self.node.may_have_asked();
         Ok(Some(old))
     }
 
@@ -320,6 +353,7 @@ impl<N: CallHost> Caller<'_, N> {
         let mut step = self.node.reach(&access)?;
         if step == AccessStep::Complete(old) {
             // A handler has read it, and the block may have been changed or taken away since, when nobody slept.
+            self.has_asked(address, old);
             step = self.node.reach(&access)?;
         }
         let value = match step {
@@ -332,8 +366,17 @@ impl<N: CallHost> Caller<'_, N> {
         }
         // Nothing outside shared memory is ever changed by another node: this waits for ever, and is reported.
         let block = self.node.core().block_of(u64::from(address.saturating_sub(SHARED_BASE)));
+        self.has_asked(address, old);
         self.node.waits(Wait::Change { block, address, size });
         Ok(None)
+    }
+
+    /// The program has looked at a word in vain.
+    fn has_asked(&mut self, address: u32, value: u64) {
+        let (now, _) = self.node.lock_times();
+        self.node.core_mut().locks.asked(address, value, now);
+        self.node.has_looked();
+        self.node.may_have_asked();
     }
 
     fn program_memory(&mut self) -> Result<trivium_guest::Memory, ProgramFault> {

@@ -4,7 +4,7 @@ mod tags;
 mod unchecked;
 
 use crate::error::NodeError;
-use crate::records::{Lines, Protocols, Records, Schedule, Slot, Stores, Usage};
+use crate::records::{Lines, Locks, Protocols, Records, Schedule, Slot, Stores, Usage};
 use crate::space::{BlockTags, NodeMemory, Pages, Parts, Payloads, Space};
 use crate::thread::NodeThreads;
 use std::cell::{Cell, RefCell};
@@ -52,14 +52,16 @@ pub struct NodeCore<C> {
     pub lines: Lines,
     /// Which blocks it has stored to, where only one node may.
     pub(crate) stores: Stores,
-    /// How many allocations its program has made.
-    pub allocations: usize,
+    /// How many allocations its program has made and given back.
+    pub space_calls: usize,
     /// The threads of its program.
     pub threads: NodeThreads,
     /// How protocol calls are used, where a protocol assumes something about it.
     pub usage: Usage,
     /// What it has shared of its private memory.
     pub parts: Parts,
+    /// What its program's atomic operations show of locks.
+    pub locks: Locks,
     /// The block whose home was asked for last, and that home, where no first touch decides it: a handler asks several times.
     asked_home: Cell<(Object, Node)>,
     /// The first block that the running handler has met whose home is not known here.
@@ -83,10 +85,11 @@ impl<C> NodeCore<C> {
             pages: Pages::default(),
             lines: Lines::default(),
             stores: Stores::default(),
-            allocations: 0,
+            space_calls: 0,
             threads: NodeThreads::default(),
             usage: Usage::default(),
             parts: Parts::default(),
+            locks: Locks::default(),
             asked_home: Cell::new((Object { kind: NODE, id: 0 }, me)),
             homeless: Cell::new(None),
         }

@@ -117,11 +117,14 @@ impl NodeError {
         if let Some((file, line)) = stack.get(own).and_then(|place| place.line.as_ref()) {
             self.place.get_or_insert(format!("{file}:{line}"));
         }
-        let mut names: Vec<&str> = stack.iter().take(own + 1).map(|place| place.function.as_str()).collect();
+        let mut names = SourceLocation::functions(stack, own);
         names.dedup();
         let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
         self.notes.insert(0, format!("{who}{within}"));
-        let callers: Vec<String> = stack.iter().skip(own + 1).map(SourceLocation::to_string).collect();
+        let callers: Vec<String> = {
+            let callers = stack.iter().skip(own + 1).filter(|place| !place.is_translation());
+            callers.map(SourceLocation::to_string).collect()
+        };
         if !callers.is_empty() {
             self.notes.insert(1, format!("called from {}", short(callers)));
         }

@@ -1,7 +1,7 @@
 //! What programs say: output, and what they did that is hardly meant.
 
 use trivium_engine::Node;
-use trivium_guest::SHARED_BASE;
+use trivium_guest::{CounterUse, Program, SHARED_BASE};
 
 /// What programs have said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct NodeSaid {
     pub private_atomic: Option<(u32, Option<String>)>,
     /// What it first wanted to change in a folder that is only for reading.
     pub refused_to_write: Option<String>,
+    /// What its program has done with its counters, if it has ended.
+    pub counters: Vec<CounterUse>,
 }
 
 /// What all nodes have said, in the making.
@@ -35,6 +37,15 @@ impl Saying {
     /// What a node has said.
     pub fn add(&mut self, node: Node, said: NodeSaid) {
         self.nodes.push((node, said));
+    }
+
+    /// All of it, and what is hardly meant of what all nodes have done together.
+    pub fn said_by(self, program: &Program) -> Said {
+        let counters: Vec<_> = self.nodes.iter().map(|(_, said)| said.counters.clone()).collect();
+        let lost = program.lost_counts(&counters);
+        let Said { output, errors, mut warnings } = self.said();
+        warnings.extend(lost);
+        Said { output, errors, warnings }
     }
 
     /// All of it.

@@ -4,6 +4,7 @@
 //! is made with the first of them and found by their number.
 
 mod lines;
+mod locks;
 mod protocols;
 mod schedule;
 mod split_phase;
@@ -11,6 +12,7 @@ mod stores;
 mod usage;
 
 pub use lines::Lines;
+pub use locks::{ASKS, Asking, Locks, OVERTAKES, RELEASE, Taken, holder};
 pub use protocols::{Protocols, Roomy};
 pub use schedule::{Held, Instance, Schedule};
 pub use split_phase::SplitPhaseCalls;

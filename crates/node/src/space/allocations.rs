@@ -2,7 +2,7 @@
 
 use crate::error::NodeError;
 use trivium_engine::Node;
-use trivium_engine::number::{self, fit, index};
+use trivium_engine::number::{fit, index};
 use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocation, StackFrame};
 
 /// A number of bytes or blocks within shared memory, or a size of it.
@@ -39,10 +39,42 @@ struct Region {
     bytes: u64,
     protocol: usize,
     first_page: usize,
+    /// Whether it has been given back.
+    is_freed: bool,
     /// Where in the program it was made, and what the program calls it, as the lowest node says that has said so: which
     /// node comes first depends on the order of simulation.
     site: Option<(Node, Vec<StackFrame>)>,
     name: Option<(Node, String)>,
+}
+
+/// A call about shared memory that all nodes make, in the same order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpaceCall {
+    /// Memory is wanted.
+    Allocate {
+        /// How much.
+        bytes: u64,
+        /// Where its homes are.
+        placement: Placement,
+        /// The number of the protocol.
+        protocol: usize,
+    },
+    /// An allocation is given back.
+    Free {
+        /// Its number.
+        region: usize,
+        /// It is not allocated again: it is under another protocol than it was allocated under.
+        is_left: bool,
+    },
+}
+
+/// Pages that have been given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FreeRange {
+    first_page: usize,
+    count: usize,
+    placement: Placement,
+    protocol: usize,
 }
 
 /// An allocation, for people.
@@ -65,6 +97,10 @@ pub struct Space {
     page: u64,
     nodes: u32,
     regions: Vec<Region>,
+    /// The calls that nodes have made so far, and what came of each.
+    calls: Vec<(SpaceCall, u64)>,
+    /// What may be allocated again, by page.
+    free: Vec<FreeRange>,
     /// Of each page so far: its home, and its region.
     pages: Vec<(Home, usize)>,
     /// Bytes allocated under each protocol so far, whole pages.
@@ -76,10 +112,19 @@ pub struct Space {
 impl Space {
     /// An empty space, with pages of so many bytes: a power of two.
     pub fn new(page: u64, nodes: u32) -> Space {
-        Space { page, nodes, regions: Vec::new(), pages: Vec::new(), under: Vec::new(), has_started: false }
+        Space {
+            page,
+            nodes,
+            regions: Vec::new(),
+            calls: Vec::new(),
+            free: Vec::new(),
+            pages: Vec::new(),
+            under: Vec::new(),
+            has_started: false,
+        }
     }
 
-    /// The `index`-th allocation of a node: its byte offset in shared memory.
+    /// The `index`-th call of a node, which is an allocation: its byte offset in shared memory.
     ///
     /// # Errors
     /// The node's call differs from the one that another node made as its `index`-th, or memory is exhausted.
@@ -91,19 +136,50 @@ impl Space {
         placement: Placement,
         protocol: usize,
     ) -> Result<u64, NodeError> {
-        if let Some(made) = self.regions.get(index) {
-            if (made.bytes, made.placement, made.protocol) == (bytes, placement, protocol) {
-                return Ok(made.first_page as u64 * self.page);
+        self.perform(node, index, SpaceCall::Allocate { bytes, placement, protocol })
+    }
+
+    /// The `index`-th call of a node. Of an allocation its byte offset in shared memory; of another the one that was allocated.
+    ///
+    /// # Errors
+    /// The node's call differs from the one that another node made as its `index`-th, or memory is exhausted.
+    pub fn perform(&mut self, node: Node, index: usize, call: SpaceCall) -> Result<u64, NodeError> {
+        if let Some(&(made, offset)) = self.calls.get(index) {
+            if made == call {
+                return Ok(offset);
             }
             let number = index + 1;
-            let differs = if made.protocol == protocol { "" } else { ", under another protocol" };
+            let differs = match (made, call) {
+                (SpaceCall::Allocate { protocol, .. }, SpaceCall::Allocate { protocol: own, .. })
+                    if protocol != own =>
+                {
+                    ", under another protocol"
+                }
+                _ => "",
+            };
             return Err(NodeError::subject(format!(
-                "node {node} asks in its allocation {number} for {}, but another node asked for {}{differs}",
-                in_words(bytes, placement),
-                in_words(made.bytes, made.placement)
+                "node {node} asks in its allocation {number} {}, but another node asked {}{differs}",
+                self.in_words(call),
+                self.in_words(made)
             ))
             .help("allocation is collective: every node makes the same allocations in the same order"));
         }
+        let offset = match call {
+            SpaceCall::Allocate { bytes, placement, protocol } => self.make(node, bytes, placement, protocol)?,
+            SpaceCall::Free { region, .. } if self.regions.get(region).is_none_or(|region| region.is_freed) => {
+                let what = format!("node {node} frees allocation {}, which there is not, or not any more", region + 1);
+                return Err(
+                    NodeError::subject(what).help("each allocation is freed once, by the same call on all nodes")
+                );
+            }
+            SpaceCall::Free { region, is_left } => self.give_back(region, is_left),
+        };
+        self.calls.push((call, offset));
+        Ok(offset)
+    }
+
+    /// A new region. The first that was given back and fits it, or what comes after all.
+    fn make(&mut self, node: Node, bytes: u64, placement: Placement, protocol: usize) -> Result<u64, NodeError> {
         if let Placement::Explicit(home) = placement
             && home >= self.nodes
         {
@@ -114,16 +190,40 @@ impl Space {
             ))
             .help(format!("nodes are numbered from 0 to {}", self.nodes - 1)));
         }
-        let first_page = self.pages.len();
+        let (region, count) = (self.regions.len(), bytes.div_ceil(self.page));
+        let fits =
+            |free: &FreeRange| free.placement == placement && free.protocol == protocol && free.count as u64 >= count;
+        let first_page = match self.free.iter().position(fits) {
+            Some(at) => {
+                let count = index(count);
+                let free = &mut self.free[at];
+                let first_page = free.first_page;
+                (free.first_page, free.count) = (first_page + count, free.count - count);
+                if free.count == 0 {
+                    self.free.remove(at);
+                }
+                // Their homes, and all that protocols keep of them, are as they were.
+                self.pages[first_page..first_page + count].iter_mut().for_each(|page| page.1 = region);
+                first_page
+            }
+            None => self.append(node, bytes, placement, protocol)?,
+        };
+        self.regions.push(Region { placement, bytes, protocol, first_page, is_freed: false, site: None, name: None });
+        Ok(first_page as u64 * self.page)
+    }
+
+    /// Pages behind all others, for the next region.
+    fn append(&mut self, node: Node, bytes: u64, placement: Placement, protocol: usize) -> Result<usize, NodeError> {
+        let (first_page, region) = (self.pages.len(), self.regions.len());
         let count = bytes.div_ceil(self.page);
         let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
         if count.saturating_mul(self.page) > room {
             return Err(NodeError::subject(format!(
                 "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
             ))
-            .help("shared memory has 1 GiB; use a smaller problem"));
+            .help("shared memory has 1 GiB; use a smaller problem, or give memory back with trivium_free: it is used again for allocations of the same placement, node and protocol"));
         }
-        for page in first_page..first_page + number::index(count) {
+        for page in first_page..first_page + index(count) {
             let home = match placement {
                 Placement::Explicit(home) => Home::At(fit(home, "the number of a node")),
                 Placement::RoundRobin => Home::At(fit(page as u64 % u64::from(self.nodes), "the number of a node")),
@@ -133,14 +233,75 @@ impl Space {
                     Home::At(fit(into / u64::from(part), "the number of a node"))
                 }
             };
-            self.pages.push((home, index));
+            self.pages.push((home, region));
         }
         if self.under.len() <= protocol {
             self.under.resize(protocol + 1, 0);
         }
         self.under[protocol] += count * self.page;
-        self.regions.push(Region { placement, bytes, protocol, first_page, site: None, name: None });
-        Ok(first_page as u64 * self.page)
+        Ok(first_page)
+    }
+
+    /// A region's pages may be allocated again, unless they are left.
+    fn give_back(&mut self, number: usize, is_left: bool) -> u64 {
+        let region = &mut self.regions[number];
+        region.is_freed = true;
+        let &mut Region { placement, bytes, protocol, first_page, .. } = region;
+        if !is_left {
+            self.free.push(FreeRange { first_page, count: index(bytes.div_ceil(self.page)), placement, protocol });
+            self.free.sort_by_key(|free| free.first_page);
+            self.free.dedup_by(|next, free| {
+                let joins = free.first_page + free.count == next.first_page
+                    && (free.placement, free.protocol) == (next.placement, next.protocol);
+                if joins {
+                    free.count += next.count;
+                }
+                joins
+            });
+        }
+        first_page as u64 * self.page
+    }
+
+    /// The allocation that the `index`-th call has given back, if it has, and began at an address.
+    pub fn freed_by(&self, index: usize, address: u32) -> Option<usize> {
+        match self.calls.get(index) {
+            Some(&(SpaceCall::Free { region, .. }, offset))
+                if offset + u64::from(SHARED_BASE) == u64::from(address) =>
+            {
+                Some(region)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an allocation was made under a protocol.
+    pub fn is_under(&self, region: usize, protocol: usize) -> bool {
+        self.regions[region].protocol == protocol
+    }
+
+    /// The allocation that begins at an address, which a node wants to give back.
+    ///
+    /// # Errors
+    /// There is none, or it has been given back.
+    pub fn to_free(&self, node: Node, address: u32) -> Result<usize, NodeError> {
+        let offset = address.checked_sub(SHARED_BASE).map(u64::from);
+        let begins = |region: &Region| offset == Some(region.first_page as u64 * self.page);
+        let found = self.regions.iter().rposition(begins).map(|number| (number, &self.regions[number]));
+        match found {
+            Some((_, Region { placement: Placement::Parts(_), .. })) => {
+                let what = format!("node {node} frees {address:#x}, which is private memory that is shared");
+                Err(NodeError::subject(what).help("only memory of trivium_alloc can be freed"))
+            }
+            Some((number, region)) if !region.is_freed => Ok(number),
+            Some(_) => {
+                let what = format!("node {node} frees {address:#x} a second time");
+                Err(NodeError::subject(what).help("each allocation is freed once, by the same call on all nodes"))
+            }
+            None => {
+                let what = format!("node {node} frees {address:#x}, at which no allocation begins");
+                Err(NodeError::subject(what).help("trivium_free takes the address that trivium_alloc gave"))
+            }
+        }
     }
 
     /// The number of the page of a byte offset.
@@ -182,7 +343,7 @@ impl Space {
 
     /// The number of the allocation that begins at a byte offset.
     pub fn region_at(&self, offset: u64) -> Option<usize> {
-        self.regions.iter().position(|region| region.first_page as u64 * self.page == offset)
+        self.regions.iter().rposition(|region| region.first_page as u64 * self.page == offset && !region.is_freed)
     }
 
     /// The byte offsets of an allocation, whole pages.
@@ -279,22 +440,33 @@ impl Space {
         self.regions.len()
     }
 
-    /// The allocations from the `known`-th on, as [`Space::allocate`] wants them.
-    pub fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
-        let all = self.regions.iter().enumerate().skip(known);
-        all.map(|(index, region)| (index, region.bytes, region.placement, region.protocol)).collect()
+    /// How many calls nodes have made.
+    pub fn calls(&self) -> usize {
+        self.calls.len()
     }
-}
 
-/// How much, and where, as a program asks for it.
-fn in_words(bytes: u64, placement: Placement) -> String {
-    let place = match placement {
-        Placement::Explicit(home) => format!("on node {home}"),
-        Placement::RoundRobin => "page by page over all nodes".to_string(),
-        Placement::FirstTouch => "where they are first touched".to_string(),
-        Placement::Parts(part) => format!("in parts of {part} bytes, one on each node"),
-    };
-    format!("{bytes} bytes {place}")
+    /// The calls from the `known`-th on, as [`Space::perform`] wants them.
+    pub fn calls_from(&self, known: usize) -> Vec<(usize, SpaceCall)> {
+        self.calls.iter().enumerate().skip(known).map(|(index, (call, _))| (index, *call)).collect()
+    }
+
+    /// What a program asks for.
+    fn in_words(&self, call: SpaceCall) -> String {
+        let (bytes, placement) = match call {
+            SpaceCall::Allocate { bytes, placement, .. } => (bytes, placement),
+            SpaceCall::Free { region, .. } => {
+                let offset = self.regions.get(region).map_or(0, |region| region.first_page as u64 * self.page);
+                return format!("to free {:#x}", u64::from(SHARED_BASE) + offset);
+            }
+        };
+        let place = match placement {
+            Placement::Explicit(home) => format!("on node {home}"),
+            Placement::RoundRobin => "page by page over all nodes".to_string(),
+            Placement::FirstTouch => "where they are first touched".to_string(),
+            Placement::Parts(part) => format!("in parts of {part} bytes, one on each node"),
+        };
+        format!("for {bytes} bytes {place}")
+    }
 }
 
 #[cfg(test)]
@@ -317,6 +489,41 @@ mod tests {
         assert!(space.allocate(1, 1, 2, Placement::Explicit(2), 1).is_err(), "not what node 0 asked for");
         assert!(space.allocate(0, 3, 1, Placement::Explicit(3), 0).is_err(), "no such node");
         assert!(space.allocate(0, 3, 1 << 31, Placement::RoundRobin, 0).is_err(), "more than there is");
+    }
+
+    /// What is given back is allocated again where it fits: the same placement and protocol, and not more pages.
+    #[test]
+    fn what_is_freed_is_allocated_again() {
+        let mut space = Space::new(4096, 2);
+        let mut number = 0;
+        let mut allocate = |space: &mut Space, bytes, placement, protocol| {
+            number += 1;
+            space.allocate(0, number - 1, bytes, placement, protocol).unwrap()
+        };
+        let on = Placement::Explicit;
+        let first: Vec<u64> = (0..3).map(|_| allocate(&mut space, 8192, on(0), 0)).collect();
+        assert_eq!(first, [0, 8192, 16384]);
+        for region in [1, 0] {
+            let free = SpaceCall::Free { region, is_left: false };
+            space.perform(1, space.calls(), free).unwrap();
+        }
+        assert!(space.to_free(0, SHARED_BASE + 8192).unwrap_err().what.contains("a second time"));
+        assert!(space.to_free(0, SHARED_BASE + 4096).unwrap_err().what.contains("no allocation begins"));
+        assert_eq!(space.region_at(8192), None);
+        let next = |space: &mut Space, bytes, placement, protocol| {
+            let index = space.calls();
+            space.allocate(0, index, bytes, placement, protocol).unwrap()
+        };
+        assert_eq!(next(&mut space, 4096, on(1), 0), 24576, "another home");
+        assert_eq!(next(&mut space, 4096, on(0), 1), 28672, "another protocol");
+        assert_eq!(next(&mut space, 12288, on(0), 0), 0, "both, as one");
+        assert_eq!(next(&mut space, 4096, on(0), 0), 12288, "what is left of them");
+        assert_eq!(next(&mut space, 4096, on(0), 0), 32768);
+        assert_eq!((space.region_of(8192), space.region_of(12288)), (Some(5), Some(6)));
+        assert!(
+            space.perform(1, 3, SpaceCall::Free { region: 0, is_left: false }).is_err(),
+            "node 0 has freed another"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod payload;
 mod purpose;
 mod tags;
 
-pub use allocations::{Allocation, Claimed, Space, shared_u32};
+pub use allocations::{Allocation, Claimed, Space, SpaceCall, shared_u32};
 pub use memory::NodeMemory;
 pub use parts::Parts;
 pub use payload::{Data, Payloads};

@@ -2,7 +2,9 @@
 
 use super::{Left, NodeState};
 use trivium_engine::{Event, Object};
-use trivium_guest::{AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, StackFrame};
+use trivium_guest::{
+    AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, SHARED_BASE, StackFrame,
+};
 use trivium_node::{Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
 use trivium_protocol::OpId;
 
@@ -19,6 +21,9 @@ impl Processor for NodeState {
 
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.counts.instructions = executed.instructions;
+        if access.addr >= SHARED_BASE {
+            self.core.locks.reaches(access.addr);
+        }
         let done = self.until_done(|node| match node.reach_for(&ProgramAccess::of(access))? {
             AccessStep::Wait => Ok(None),
             step => Ok(Some(step)),
@@ -109,14 +114,30 @@ impl CallHost for NodeState {
         self.raise(protocol, event, number);
     }
 
-    fn has_allocated(&mut self, index: usize, _: u64) -> Result<(), NodeError> {
-        if self.core.space.borrow().wants_site(index, self.core.me) {
-            self.names = Some(index);
+    fn has_allocated(&mut self, region: usize, _: u64) -> Result<(), NodeError> {
+        if self.core.space.borrow().wants_site(region, self.core.me) {
+            self.names = Some(region);
         }
+        self.has_freed();
+        Ok(())
+    }
+
+    fn has_freed(&mut self) {
         if self.core.me != 0 {
             self.tell_of_allocations(0);
         }
-        Ok(())
+    }
+
+    /// A program that only asks executes few instructions; all nodes have the host's time in common.
+    fn lock_times(&self) -> (u64, u64) {
+        (self.counts.instructions, self.now())
+    }
+
+    /// A program that does nothing but ask for a lock runs; node 0 hears of it now and then, which looks whether anything goes on.
+    fn may_have_asked(&mut self) {
+        if self.core.locks.asking().is_some_and(|asking| asking.times.is_power_of_two()) {
+            self.report(0);
+        }
     }
 
     fn has_shared(&mut self, address: u32, bytes: u32) {

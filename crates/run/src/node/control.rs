@@ -7,14 +7,21 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
-use trivium_guest::{DebugInfo, ProgramFault};
-use trivium_node::{Binding, CallHost, Mapped, NodeError, Purpose, RUNNING, Wait, data_text, disagree};
+use trivium_guest::{DebugInfo, ProgramFault, SHARED_BASE};
+use trivium_node::{
+    Asking, Binding, CallHost, Mapped, NodeError, Purpose, RELEASE, RUNNING, SpaceCall, Taken, Wait, data_text,
+    disagree, holder, shared_u32,
+};
 use trivium_protocol::{Access, BLOCK, NODE};
 
 /// After so long node 0 asks again, where the answers said nothing for certain.
 const AGAIN: Duration = Duration::from_micros(100);
 /// And where it is about a deadlock, which is in no hurry.
 const AGAIN_STUCK: Duration = Duration::from_millis(2);
+/// A program that has executed so many instructions since it last asked for a lock does something else.
+const COMPUTES: u64 = 10_000_000;
+/// Of so many locks that a node has taken last node 0 is told.
+const LOCKS_TOLD: usize = 16;
 /// The first words of a deadlock's message.
 const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
@@ -51,10 +58,10 @@ enum Order {
     End,
     /// Two nodes are at the barrier for different things.
     Disagree((usize, Purpose), (usize, Purpose)),
-    /// Nothing can happen any more: what each node does.
-    Deadlock(Vec<(usize, String)>),
-    /// Handlers run, and no program goes on: what each node does.
-    Stalled(Vec<(usize, String)>),
+    /// Nothing can happen any more: what each node does, and who has the locks for which nodes wait.
+    Deadlock(Vec<(usize, String)>, BTreeMap<u32, Option<usize>>),
+    /// Handlers run, and no program goes on: what each node does. Where they do nothing but ask for one lock: which, and who has it.
+    Stalled(Vec<(usize, String)>, Option<(u32, Option<usize>)>),
     /// Two nodes store to a block in the same phase.
     TwoWriters(Node, Node, u32, u64),
 }
@@ -182,14 +189,16 @@ impl Coordinator {
         let order = match *why {
             Why::Arrange(purpose) if is_still && is_quiet => Some(Order::Arrange(purpose)),
             Why::End if is_still && is_quiet => Some(Order::End),
-            Why::Stuck if is_still && !now.iter().any(|report| report.has_timers) => {
+            Why::Stuck if is_still && !now.iter().any(|report| report.goes_on_by_itself) => {
                 let told = now.iter().map(|report| report.told.clone()).enumerate();
-                Some(Order::Deadlock(told.filter(|(node, _)| now[*node].doing != Told::HasEnded).collect()))
+                let told = told.filter(|(node, _)| now[*node].doing != Told::HasEnded).collect();
+                Some(Order::Deadlock(told, locks_asked_for(&now)))
             }
             why => {
                 // What waits for room for ever is no end of a run.
-                let is_dead = is_still && why != Why::Stuck && !now.iter().any(|report| report.has_timers);
-                is_dead.then(|| Order::Deadlock(now.iter().map(|report| report.told.clone()).enumerate().collect()))
+                let is_dead = is_still && why != Why::Stuck && !now.iter().any(|report| report.goes_on_by_itself);
+                let told = || now.iter().map(|report| report.told.clone()).enumerate().collect();
+                is_dead.then(|| Order::Deadlock(told(), locks_asked_for(&now)))
             }
         };
         if order.is_none() {
@@ -221,7 +230,8 @@ impl Coordinator {
     /// What each node does, as it has last answered.
     fn stalled(&self) -> Option<Order> {
         let Stage::Asking { before: Some(before), .. } = &self.stage else { return None };
-        Some(Order::Stalled(before.iter().map(|report| report.told.clone()).enumerate().collect()))
+        let told = before.iter().map(|report| report.told.clone()).enumerate().collect();
+        Some(Order::Stalled(told, lock_of_all(before)))
     }
 
     /// Asks again, if that is wanted.
@@ -275,6 +285,9 @@ impl NodeState {
             Control::Placed { page, home } => self.placed(page, home).map_err(|what| self.nonsense(from, what))?,
             Control::Allocated { index, bytes, placement, protocol } => {
                 self.allocated(from, index, bytes, placement.into(), protocol)?;
+            }
+            Control::Freed { index, region, is_left } => {
+                self.freed(from, index, SpaceCall::Free { region, is_left })?
             }
             Control::Stored { phase, blocks } => {
                 let order = self.coordinator.as_mut().and_then(|known| known.stores(from, phase, &blocks));
@@ -345,11 +358,22 @@ impl NodeState {
         placement: trivium_guest::Placement,
         protocol: usize,
     ) -> Result<(), ProgramFault> {
-        let known = self.core.space.borrow().allocations();
+        let known = self.core.space.borrow().calls();
         if index > known || protocol >= self.core.protocols.engines.len() {
             return Err(self.nonsense(from, "an allocation that comes too early"));
         }
         let made = self.core.space.borrow_mut().allocate(from, index, bytes, placement, protocol);
+        made.map(drop).map_err(|error| self.fail(error))
+    }
+
+    /// Another node knows that an allocation was given back.
+    fn freed(&mut self, from: Node, index: usize, call: SpaceCall) -> Result<(), ProgramFault> {
+        let is_known = |region| region < self.core.space.borrow().allocations();
+        let known = self.core.space.borrow().calls();
+        if index > known || !matches!(call, SpaceCall::Free { region, .. } if is_known(region)) {
+            return Err(self.nonsense(from, "memory that is given back too early"));
+        }
+        let made = self.core.space.borrow_mut().perform(from, index, call);
         made.map(drop).map_err(|error| self.fail(error))
     }
 
@@ -383,7 +407,9 @@ impl NodeState {
 
     /// Tells node 0 what this node does; in answer to a question, or unasked.
     pub(super) fn report(&mut self, round: u64) {
+        let asking = self.asks_for_a_lock();
         let doing = match self.thread().wait {
+            _ if asking.is_some() => Told::Waits,
             None | Some(Wait::Sleep(_)) => Told::Runs,
             Some(Wait::Barrier(purpose)) => Told::AtBarrier(purpose),
             Some(Wait::End(_)) => Told::HasEnded,
@@ -394,13 +420,42 @@ impl NodeState {
             doing,
             told: if doing == Told::Runs { String::new() } else { self.told(None) },
             moved: self.moved,
-            went_on: self.went_on,
+            // Who asks in vain does not go on.
+            went_on: asking.map_or(self.went_on, |asking| asking.since),
             sent: self.sent,
             received: self.received,
             is_quiet: self.is_quiet(),
-            has_timers: self.has_timers(),
+            // Who runs may find a lock free, however often it has not.
+            goes_on_by_itself: self.goes_on_by_itself() || asking.is_some(),
+            asks: self.lock_asked_for(),
+            taken: self
+                .core
+                .locks
+                .all_taken()
+                .into_iter()
+                .take(LOCKS_TOLD)
+                .map(|(word, taken)| (word, taken.last, taken.tickets.clone()))
+                .collect(),
         };
         self.whisper(0, &Control::Report(report));
+    }
+
+    /// Whether its program does nothing but ask for a lock. One that has executed much since it last asked does something else.
+    fn asks_for_a_lock(&self) -> Option<Asking> {
+        self.core.locks.asking().filter(|asking| self.counts.instructions - asking.last < COMPUTES)
+    }
+
+    /// The word of a lock for which its program asks or waits, and what it has found there.
+    fn lock_asked_for(&self) -> Option<(u32, Option<u64>)> {
+        let found = self.core.locks.last();
+        let thread = self.thread();
+        let word = match thread.wait {
+            Some(Wait::Access(_)) if thread.atomic.is_some() => SHARED_BASE + shared_u32(thread.pending.address),
+            Some(Wait::Change { address, .. }) => address,
+            None | Some(Wait::Access(_)) => self.asks_for_a_lock()?.word,
+            Some(_) => return None,
+        };
+        Some((word, found.filter(|found| found.word == word).and_then(|found| found.value)))
     }
 
     /// What node 0 has decided is done.
@@ -420,20 +475,29 @@ impl NodeState {
                 let error = disagree(&self.core.space.borrow(), &names, one, other);
                 Err(self.fail(error))
             }
-            Order::Stalled(told) => {
+            Order::Stalled(told, lock) => {
                 self.is_of_all = true;
-                let limit = self.coordinator.as_ref().and_then(|known| known.stall_limit).unwrap_or_default();
-                let what = format!(
-                    "no progress: for {} s handlers ran, and no access and no call came to its end",
-                    limit.as_secs()
-                );
-                let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock). --stall-limit sets another number of seconds; 0: none";
-                Err(self.fail(who_waits(&what, told).help(help)))
+                let limit = self.coordinator.as_ref().and_then(|known| known.stall_limit).unwrap_or_default().as_secs();
+                let set = "--stall-limit sets another number of seconds; 0: none";
+                if let Some((word, holder)) = lock {
+                    let what = format!(
+                        "no progress: for {limit} s nodes have asked for a lock that is not released, at {word:#x}, and done nothing else"
+                    );
+                    let error = has_lock(who_waits(&what, told), word, holder);
+                    return Err(self.fail(error.help(format!("{RELEASE}. {set}"))));
+                }
+                let what =
+                    format!("no progress: for {limit} s handlers ran, and no access and no call came to its end");
+                let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock)";
+                Err(self.fail(who_waits(&what, told).help(format!("{help}. {set}"))))
             }
-            Order::Deadlock(told) => {
+            Order::Deadlock(told, locks) => {
                 self.is_of_all = true;
-                // What is to be done depends on which nodes have left main, which is known at the end.
-                Err(self.fail(who_waits(DEADLOCK, told)))
+                // What is to be done depends on which nodes have left main, which is known at the end, unless they wait for locks.
+                let error = locks
+                    .iter()
+                    .fold(who_waits(DEADLOCK, told), |error, (&word, &holder)| has_lock(error, word, holder));
+                Err(self.fail(if locks.is_empty() { error } else { error.help(RELEASE) }))
             }
             Order::TwoWriters(one, other, block, phase) => {
                 self.is_of_all = true;
@@ -492,9 +556,13 @@ impl NodeState {
     /// What the program waits for, in words, and what this node's handlers have not come to.
     pub(crate) fn told(&self, map: Option<&DebugInfo>) -> String {
         let thread = self.thread();
-        let mut told = thread.doing(&self.core.protocols, |address, bytes| self.data(map, address, bytes));
+        let asked = self.asks_for_a_lock().filter(|_| matches!(thread.wait, None | Some(Wait::Access(_))));
+        let mut told = match asked {
+            Some(asking) => format!("asks again and again for {}", self.data(map, asking.word, 4)),
+            None => thread.doing(&self.core.protocols, |address, bytes| self.data(map, address, bytes)),
+        };
         told += &match thread.wait {
-            Some(Wait::Access(block)) => {
+            Some(Wait::Access(block)) if asked.is_none() => {
                 let protocol = self.core.protocol_at(thread.pending.address);
                 protocol.map_or(String::new(), |protocol| self.roles(protocol, block))
             }
@@ -534,6 +602,40 @@ fn who_waits(what: &str, told: Vec<(usize, String)>) -> NodeError {
     told.into_iter().fold(error, |error, (node, told)| error.note(format!("node {node}: {told}")))
 }
 
+/// An error about a lock, with who has it.
+fn has_lock(error: NodeError, word: u32, holder: Option<usize>) -> NodeError {
+    match holder {
+        Some(node) => error.note(format!("node {node} has the lock at {word:#x}")),
+        None => error,
+    }
+}
+
+/// The locks for which nodes ask, as far as some node has taken them, and who has each.
+fn locks_asked_for(reports: &[Report]) -> BTreeMap<u32, Option<usize>> {
+    let mut locks = BTreeMap::new();
+    for (word, serving) in reports.iter().filter_map(|report| report.asks) {
+        let of_word = |(node, report): (usize, &Report)| {
+            let found = report.taken.iter().find(|taken| taken.0 == word);
+            found.map(|(_, last, tickets)| (node, Taken::new(*last, tickets.clone())))
+        };
+        let taken: Vec<(usize, Taken)> = reports.iter().enumerate().filter_map(of_word).collect();
+        if !taken.is_empty() {
+            let has = locks.entry(word).or_insert(None);
+            *has = has.or(holder(taken.iter().map(|(node, taken)| (*node, taken)), serving));
+        }
+    }
+    locks
+}
+
+/// The lock for which all ask that neither have ended nor are at the barrier, and who has it.
+fn lock_of_all(reports: &[Report]) -> Option<(u32, Option<usize>)> {
+    let mut asked =
+        reports.iter().filter(|report| report.doing == Told::Waits).map(|report| report.asks.map(|asks| asks.0));
+    let word = asked.next()??;
+    let is_only = asked.all(|other| other == Some(word));
+    locks_asked_for(reports).remove_entry(&word).filter(|_| is_only)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -548,7 +650,9 @@ mod tests {
             sent: 0,
             received: 0,
             is_quiet: true,
-            has_timers: false,
+            goes_on_by_itself: false,
+            asks: None,
+            taken: Vec::new(),
         }
     }
 
@@ -615,8 +719,9 @@ mod tests {
         let mut known = Coordinator::new(2);
         known.heard(1, report(0, Told::HasEnded));
         assert_eq!(known.heard(0, report(0, Told::Waits)), Some(Order::Ask(1)));
-        let waits =
-            |moved, has_timers| [Report { moved, has_timers, ..report(0, Told::Waits) }, report(0, Told::HasEnded)];
+        let waits = |moved, goes_on_by_itself| {
+            [Report { moved, goes_on_by_itself, ..report(0, Told::Waits) }, report(0, Told::HasEnded)]
+        };
         let mut ask = |reports: &[Report]| {
             let order = answer(&mut known, reports);
             std::thread::sleep(AGAIN_STUCK);
@@ -628,7 +733,7 @@ mod tests {
         assert_eq!(ask(&waits(2, true)), None, "a timer runs");
         assert_eq!(ask(&waits(2, true)), None, "a timer still runs");
         assert_eq!(ask(&waits(2, false)), None, "it has ended");
-        assert_eq!(ask(&waits(2, false)), Some(Order::Deadlock(vec![(0, String::new())])));
+        assert_eq!(ask(&waits(2, false)), Some(Order::Deadlock(vec![(0, String::new())], BTreeMap::new())));
     }
 
     #[test]
@@ -643,7 +748,7 @@ mod tests {
             std::thread::sleep(AGAIN_STUCK);
             if known.is_stalled() {
                 assert!(moved > 3);
-                assert_eq!(known.stalled(), Some(Order::Stalled(vec![(0, String::new())])));
+                assert_eq!(known.stalled(), Some(Order::Stalled(vec![(0, String::new())], None)));
                 return;
             }
             assert!(known.is_due().then(|| known.ask_again()).flatten().is_some());

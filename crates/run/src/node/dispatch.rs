@@ -137,9 +137,11 @@ impl NodeState {
         self.inbox.is_empty() && self.core.schedule.has_no_replays() && !self.keeps_messages()
     }
 
-    /// Whether something happens by itself when its time has come.
-    pub(super) fn has_timers(&self) -> bool {
-        self.keeps_messages()
+    /// Whether something happens by itself, now or when its time has come. What has arrived is among that: where the host takes the processor away
+    /// while a node takes packets in, it answers twice before its handlers have their turn.
+    pub(super) fn goes_on_by_itself(&self) -> bool {
+        self.choose().is_some()
+            || self.keeps_messages()
             || self.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
     }
 

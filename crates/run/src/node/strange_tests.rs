@@ -1,18 +1,19 @@
 //! Packets that no node of the run has sent: each ends the run with an error, or does no harm, and none is a panic.
 
 use super::{Limits, NodeState};
+use crate::spare::Spare;
 use crate::transport::Transport;
 use crate::transport::threads::{Threads, join};
-use crate::wire::{Control, Report, Told, Where, write_control, write_credit, write_message, write_page};
+use crate::wire::{Control, Packet, Report, Told, Where, read, write_control, write_credit, write_message, write_page};
 use proptest::prelude::*;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
-use trivium_engine::{Args, Engine, Object};
+use trivium_engine::{Args, Engine, Event, Node, Object};
 use trivium_guest::Placement;
-use trivium_node::{Binding, Data, NodeError, NodeMemory, Protocols, Purpose};
-use trivium_protocol::{LaneId, MessageId, ObjectKindId};
+use trivium_node::{Awaited, Binding, Data, NodeError, NodeMemory, Protocols, Purpose, RUNNING, Wait};
+use trivium_protocol::{BLOCK, EventKind, LaneId, MessageId, ObjectKindId};
 
 /// A node with 16 KiB of shared memory, half of it placed by first touch, and the end of another.
 fn node(me: usize) -> (NodeState, Threads) {
@@ -55,6 +56,11 @@ fn control() -> impl Strategy<Value = Control> {
         (number(), number(), placement, number()).prop_map(|(index, bytes, placement, protocol)| {
             Control::Allocated { index: small(index), bytes, placement, protocol: small(protocol) }
         }),
+        (number(), number(), any::<bool>()).prop_map(|(index, region, is_left)| Control::Freed {
+            index: small(index),
+            region: small(region),
+            is_left
+        }),
         (number(), number()).prop_map(|(phase, n)| Control::Stored { phase, blocks: vec![n as u32] }),
         (number(), number()).prop_map(|(phase, n)| Control::StoredSoFar { phase, blocks: vec![n as u32] }),
         (doing, number(), number()).prop_map(|(doing, round, n)| Control::Report(Report {
@@ -66,7 +72,9 @@ fn control() -> impl Strategy<Value = Control> {
             sent: n,
             received: n,
             is_quiet: true,
-            has_timers: false
+            goes_on_by_itself: false,
+            asks: Some((n as u32, Some(n))),
+            taken: vec![(n as u32, n, vec![n as u32])],
         })),
         number().prop_map(|round| Control::Ask { round }),
         Just(Control::Open),
@@ -99,6 +107,31 @@ fn packet() -> impl Strategy<Value = Vec<u8>> {
         1 => (0u64..70, 4090usize..4100).prop_map(|(n, bytes)| write_page(small(n), &vec![7; bytes])),
         1 => proptest::collection::vec(any::<u8>(), 0..40),
     ]
+}
+
+/// Node 0 asks twice before handlers have their turn, as where the host takes the processor away while a node takes packets in: the node is then
+/// none that waits in vain, however equal its answers are.
+#[test]
+fn who_has_something_to_handle_goes_on_by_itself() {
+    let (mut node, mut other) = node(1);
+    let block = Object { kind: BLOCK, id: 0 };
+    let number = node.core.threads[RUNNING].asks(Awaited::Access(block));
+    node.raise(0, &Event::local(EventKind::Read, block, RUNNING), number);
+    node.core.threads[RUNNING].wait = Some(Wait::Access(block));
+    let mut answers = |node: &mut NodeState, round| {
+        other.send(1, write_control(&Control::Ask { round }));
+        node.take_in().unwrap();
+        let packets = std::iter::from_fn(|| other.poll());
+        let read =
+            |(from, packet): (Node, Vec<u8>)| match read(from, &packet, &node.core.protocols, &mut Spare::default()) {
+                Ok(Packet::Control(Control::Report(report))) => Some(report.goes_on_by_itself),
+                _ => None,
+            };
+        packets.filter_map(read).last().unwrap()
+    };
+    assert!(answers(&mut node, 1) && answers(&mut node, 2));
+    while node.handle_one().unwrap() {}
+    assert!(!answers(&mut node, 3), "what it has asked for is on its way");
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::index;
 use trivium_guest::ProgramFault;
-use trivium_node::{CallHost, Claimed, Mapped, NodeError, RUNNING, Wait};
+use trivium_node::{CallHost, Claimed, Mapped, NodeError, RUNNING, SpaceCall, Wait};
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
@@ -200,7 +200,7 @@ impl NodeState {
     }
 
     /// Takes in what has arrived.
-    fn take_in(&mut self) -> Result<bool, ProgramFault> {
+    pub(super) fn take_in(&mut self) -> Result<bool, ProgramFault> {
         self.look_at_limits()?;
         match self.history {
             History::Replayed(_) => self.take_in_as_recorded(),
@@ -417,16 +417,21 @@ impl NodeState {
     /// Tells another node of the allocations that it has not heard of from this one. Its program may wait for what only comes
     /// after they are used, so that it must not have to allocate first.
     pub(super) fn tell_of_allocations(&mut self, to: Node) {
-        let known = self.core.space.borrow().allocations();
+        let known = self.core.space.borrow().calls();
         let told = std::mem::replace(&mut self.told_of[usize::from(to)], known);
         if told == known {
             return;
         }
-        let untold = self.core.space.borrow().allocations_from(told);
-        for (index, bytes, placement, protocol) in untold {
-            let allocated = Control::Allocated { index, bytes, placement: placement.into(), protocol };
+        let untold = self.core.space.borrow().calls_from(told);
+        for (index, call) in untold {
+            let made = match call {
+                SpaceCall::Allocate { bytes, placement, protocol } => {
+                    Control::Allocated { index, bytes, placement: placement.into(), protocol }
+                }
+                SpaceCall::Free { region, is_left } => Control::Freed { index, region, is_left },
+            };
             self.sent += 1;
-            self.transport.send(to, wire::write_control(&allocated));
+            self.transport.send(to, wire::write_control(&made));
         }
     }
 

@@ -86,9 +86,14 @@ impl Default for Envelope {
 }
 
 impl Envelope {
-    /// Its length in 8-byte words: handler, object, arguments, data.
+    /// Words before the arguments of a message, and before the data of each of its packets: handler, object.
+    pub const HEADER: u64 = 2;
+
+    /// Its length in 8-byte words as one packet: handler, object, arguments, data.
     pub fn words(&self) -> u64 {
-        2 + self.args.words().len() as u64 + self.data.as_ref().map_or(0, |data| data.bytes.len().div_ceil(8) as u64)
+        Envelope::HEADER
+            + self.args.words().len() as u64
+            + self.data.as_ref().map_or(0, |data| data.bytes.len().div_ceil(8) as u64)
     }
 }
 

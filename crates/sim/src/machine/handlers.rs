@@ -21,10 +21,17 @@ pub struct HandlerPrice {
     pub id: Option<String>,
     /// That no source gives it.
     pub source: Option<HandlerSource>,
+    /// With `source`: the misses whose published sums it was chosen for, kind and place as `trivium miss` names them (`read remote`); of other
+    /// misses it makes a prediction. Without it, any.
+    #[serde(default)]
+    pub fits: Vec<String>,
     /// Where it stands in the machine's file.
     #[serde(skip)]
     pub place: Option<String>,
 }
+
+/// What kinds of misses there are, and where they find what they need, as `trivium miss` names them.
+const MISSES: ([&str; 3], [&str; 4]) = (["read", "write", "upgrade"], ["local", "remote", "home", "third"]);
 
 /// Where a price is from that no row gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -95,6 +102,11 @@ impl HandlerPrice {
         }
     }
 
+    /// Whether the sum of a miss (`read remote`) with this handler on its way is no prediction, since the price was given, or chosen for that sum.
+    pub(crate) fn is_of_the_sum(&self, miss: &str) -> bool {
+        self.source.is_none() || self.fits.is_empty() || self.fits.iter().any(|fits| fits == miss)
+    }
+
     /// The price list of a handler that costs this; none if it costs what that of the machine says.
     pub(crate) fn prices(&self) -> Option<Prices> {
         let plain = |cycles: u64| Price { cycles, ..Price::default() };
@@ -129,6 +141,20 @@ impl HandlerPrice {
         if self.id.is_some() == self.source.is_some() {
             let what = format!("`{key}` does not say where it is from, or says it twice");
             return error(what, "write `id = \"..\"`, the row of a study, or `source = \"calibration\"`");
+        }
+        let (kinds, places) = MISSES;
+        let is_miss = |fits: &String| {
+            fits.split_once(' ').is_some_and(|(kind, place)| kinds.contains(&kind) && places.contains(&place))
+        };
+        if self.source.is_none() && !self.fits.is_empty() {
+            return error(format!("`{key}` says what it fits, and is no calibration"), "leave out `fits`");
+        }
+        if let Some(unknown) = self.fits.iter().find(|fits| !is_miss(fits)) {
+            let what = format!("`{key}` fits `{unknown}`, which is no miss");
+            return error(
+                what,
+                "a miss is a kind (read, write, upgrade) and a place (local, remote, home, third): `read remote`",
+            );
         }
         if self.fixed.is_none() && (self.id.is_some() || self.after > 0 || self.per != PerEffect::default()) {
             let what = format!("`{key}` has no `fixed`, so that the price list would count as well");

@@ -376,6 +376,16 @@ pub struct InterfaceModel {
     pub receive_latency: u64,
     /// Messages that may be outstanding to each other node; more wait in the sender's memory.
     pub credits: u32,
+    /// So many 8-byte words of a message's data are in a packet at most, 1 to 2^20; without it, a message is one packet. Each packet
+    /// pays for a header and a dispatch.
+    pub packet_words: Option<u64>,
+}
+
+impl InterfaceModel {
+    /// In how many packets a message with so many bytes of data goes, at least 1.
+    pub fn packets(&self, bytes: u64) -> u64 {
+        self.packet_words.map_or(1, |words| bytes.div_ceil(8 * words).max(1))
+    }
 }
 
 /// How nodes are linked, where distances count.
@@ -514,6 +524,11 @@ impl Machine {
         self.pipeline.is_some().then(|| self.bus.cycles(1))
     }
 
+    /// In how many packets a message with so many bytes of data goes, at least 1.
+    pub fn packets(&self, bytes: u64) -> u64 {
+        self.interface.packets(bytes)
+    }
+
     /// Granules of a block, at least 1.
     pub fn granules(&self, block: u64) -> u64 {
         let granule = self.access_control.granule;
@@ -547,6 +562,7 @@ impl Machine {
             .map_err(|wrong| NodeError::input(format!("`{}` cannot be what it is: {}", wrong.key, wrong.why)))?;
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
+        within("interface.packet_words", self.interface.packet_words.unwrap_or(1), 1, 1 << 20)?;
         within("network.latency", self.network.latency, 0, 1 << 32)?;
         within("network.per_hop", self.network.per_hop, 0, if self.network.topology.is_some() { 1 << 24 } else { 0 })?;
         let entries = self.access_control.software.as_ref().and_then(|checks| checks.entries).unwrap_or(1);

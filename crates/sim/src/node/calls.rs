@@ -7,8 +7,10 @@ use crate::node::processor::Asks;
 use crate::reports::counters::Spent;
 use crate::reports::trace::Note;
 use trivium_engine::{Event, Object};
-use trivium_guest::{AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, StackFrame};
-use trivium_node::{Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
+use trivium_guest::{
+    AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, SHARED_BASE, StackFrame,
+};
+use trivium_node::{ASKS, Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
 use trivium_protocol::{EventKind, OpId};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
@@ -17,6 +19,9 @@ const LATEST: u64 = 1 << 62;
 impl Processor for NodeState {
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.compute.has_executed(executed);
+        if access.addr >= SHARED_BASE {
+            self.core.locks.reaches(access.addr);
+        }
         self.reach_for(&ProgramAccess::of(access))
     }
 
@@ -51,6 +56,7 @@ impl Processor for NodeState {
                 self.compute.waits_at = frames;
             }
             Some(Asks::Store) => self.compute.stores_at = frames,
+            Some(Asks::Lock) => self.compute.asks_at = frames,
             None => {}
         }
     }
@@ -158,13 +164,31 @@ impl CallHost for NodeState {
         self.raise(at, Arrival::Local(call));
     }
 
-    fn has_allocated(&mut self, index: usize, bytes: u64) -> Result<(), NodeError> {
-        if self.core.space.borrow().wants_site(index, self.core.me) {
-            self.compute.asks = Some(Asks::Allocation(index));
+    fn has_allocated(&mut self, region: usize, bytes: u64) -> Result<(), NodeError> {
+        if self.core.space.borrow().wants_site(region, self.core.me) {
+            self.compute.asks = Some(Asks::Allocation(region));
         }
         let Some(room) = self.shared.room else { return Ok(()) };
         let most = Estimate::of(&self.core.space.borrow(), &self.shared);
         most.refused(self.core.me, bytes, room, self.shared.protocols.nodes).map_or(Ok(()), Err)
+    }
+
+    fn lock_times(&self) -> (u64, u64) {
+        (self.compute.clock(), self.compute.clock())
+    }
+
+    /// The access by which it looked has come to its end.
+    fn has_looked(&mut self) {
+        self.tries_anew();
+    }
+
+    /// Where a program stands that does nothing but ask for a lock is looked at once: where it is cut off depends on how far others have come.
+    fn may_have_asked(&mut self) {
+        let Some(asking) = self.core.locks.asking() else { return };
+        self.shared.asked.set(self.shared.asked.get().max(Some(asking.last)));
+        if asking.times == ASKS {
+            self.compute.asks.get_or_insert(Asks::Lock);
+        }
     }
 
     fn has_shared(&mut self, address: u32, bytes: u32) {
@@ -210,6 +234,7 @@ impl NodeState {
 
     /// The program has ended.
     pub(crate) fn finish(&mut self, exit_code: i32) {
+        self.core.locks.does_something_else();
         self.region_end();
         self.note_compute(self.compute.clock());
         self.thread_mut().wait = Some(Wait::End(exit_code));

@@ -198,7 +198,8 @@ impl NodeState {
             self.core.check_start(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         }
         self.hear_of(envelope.object);
-        let cycles = self.model.interface.receive(arrived, envelope.words());
+        let packets = envelope.data.as_ref().map_or(0, |data| self.shared.machine.packets(data.bytes.len() as u64));
+        let cycles = self.model.interface.receive(arrived, &envelope);
         let ready = self.model.found(cycles.start);
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane, left: false };
@@ -209,7 +210,7 @@ impl NodeState {
         event.sender = envelope.from;
         event.payload = payload;
         event.args.assign(&envelope.args);
-        let source = Trigger::Message { words: envelope.args.words().len() as u64, data: payload.is_some() };
+        let source = Trigger::Message { words: envelope.args.words().len() as u64, packets };
         let dispatched = Dispatched {
             protocol: envelope.protocol,
             source,

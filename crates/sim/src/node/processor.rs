@@ -11,7 +11,7 @@ use crate::timing::cache::LineState;
 use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::Object;
-use trivium_guest::{AccessKind, AccessStep, Executed, ProgramFault, SHARED_BASE, StackFrame};
+use trivium_guest::{AccessKind, AccessStep, CounterUse, Executed, ProgramFault, SHARED_BASE, StackFrame};
 use trivium_node::{
     AccessFor, AccessHost, CallHost, EventNumber, NodeSaid, ProgramAccess, Purpose, RUNNING, Stopped, Thread, Wait,
     reach_shared, shared_u32,
@@ -36,6 +36,8 @@ pub enum Asks {
     Wait,
     /// It stores where another node stores too.
     Store,
+    /// It does nothing but ask for a lock.
+    Lock,
 }
 
 /// The compute processor of a node. What each visit of the node looks at comes first and lies together.
@@ -72,6 +74,8 @@ pub struct Compute {
     pub private_atomic: Option<(u32, Option<String>)>,
     /// What it first wanted to change in a folder that is only for reading.
     pub refused_to_write: Option<String>,
+    /// What its program has done with its counters, if it has ended.
+    pub counters: Vec<CounterUse>,
     /// Bytes of the program's private memory, which never shrinks.
     pub private_memory: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
@@ -82,6 +86,8 @@ pub struct Compute {
     pub waits_at: Vec<StackFrame>,
     /// Where the program stood when it first stored where another node stores too.
     pub stores_at: Vec<StackFrame>,
+    /// Where the program stood when it had asked for a lock, and done nothing else, for some time.
+    pub asks_at: Vec<StackFrame>,
 }
 
 impl Compute {
@@ -104,11 +110,13 @@ impl Compute {
             barriers: 0,
             private_atomic: None,
             refused_to_write: None,
+            counters: Vec::new(),
             private_memory: 0,
             cause: None,
             asks: None,
             waits_at: Vec::new(),
             stores_at: Vec::new(),
+            asks_at: Vec::new(),
         }
     }
 
@@ -143,7 +151,7 @@ impl Compute {
     pub(crate) fn said(&self, until: u64) -> NodeSaid {
         let printed = self.printed.iter().filter(|(at, ..)| *at <= until).cloned().collect();
         let (private_atomic, refused_to_write) = (self.private_atomic.clone(), self.refused_to_write.clone());
-        NodeSaid { printed, private_atomic, refused_to_write }
+        NodeSaid { printed, private_atomic, refused_to_write, counters: self.counters.clone() }
     }
 }
 

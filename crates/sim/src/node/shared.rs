@@ -38,6 +38,8 @@ pub struct Shared {
     pub(crate) taken: Cell<u64>,
     /// When a processor last went on: at this cycle or later.
     pub(crate) went_on: Cell<u64>,
+    /// When a program last asked for a lock that did nothing else, if any did.
+    pub(crate) asked: Cell<Option<u64>>,
     /// Most cycles for which an access may be tried again and again.
     pub(crate) stall_limit: Cell<u64>,
     /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
@@ -69,6 +71,7 @@ impl Shared {
             sites: RefCell::default(),
             taken: Cell::new(0),
             went_on: Cell::new(0),
+            asked: Cell::new(None),
             stall_limit: Cell::new(u64::MAX),
             unfolded: machine_lays_out,
             spare: RefCell::default(),

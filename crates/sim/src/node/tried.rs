@@ -44,6 +44,11 @@ impl NodeState {
         Err(self.refused(object, waited))
     }
 
+    /// What its program does next is another access.
+    pub(super) fn tries_anew(&mut self) {
+        self.tried.handlers = 0;
+    }
+
     /// Whether its program's access has made no progress for too long.
     pub(crate) fn is_refused(&self) -> bool {
         self.tried.is_refused

@@ -4,7 +4,7 @@ use super::World;
 use super::stacks::Known;
 use crate::node::NodeState;
 use trivium_engine::Object;
-use trivium_node::{Lanes, NodeError, Wait, cannot_come, standing_at, with_remedy};
+use trivium_node::{Lanes, NodeError, RELEASE, Wait, cannot_come, standing_at, with_remedy};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
@@ -13,22 +13,36 @@ impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
     pub(crate) fn deadlock(&mut self) -> NodeError {
         let left = self.left();
-        with_remedy(self.who_waits(NodeError::subject(DEADLOCK)), &left)
+        let error = self.who_waits(NodeError::subject(DEADLOCK));
+        if self.awaits_lock() { error.help(RELEASE) } else { with_remedy(error, &left) }
     }
 
     /// An error, with what every node waits for.
-    pub(super) fn who_waits(&mut self, mut error: NodeError) -> NodeError {
+    pub(super) fn who_waits(&mut self, error: NodeError) -> NodeError {
+        self.who_does(error, |_| true)
+    }
+
+    /// The same of some nodes.
+    pub(super) fn who_does(&mut self, mut error: NodeError, is_told: impl Fn(&NodeState) -> bool) -> NodeError {
         let stacks = self.interrupt();
         let known = self.known(&stacks);
         for (number, node) in self.nodes.iter().enumerate() {
             let state = node.borrow();
-            if matches!(state.thread().wait, None | Some(Wait::End(0))) {
+            let asking = state.core.locks.asking();
+            if !is_told(&state) {
                 continue;
             }
-            let (doing, clock) = (self.doing(number, &state, &known), state.compute.clock());
+            if matches!(state.thread().wait, None | Some(Wait::End(0))) && asking.is_none() {
+                continue;
+            }
+            let clock = asking.map_or(state.compute.clock(), |asking| asking.since);
+            let doing = self.doing(number, &state, &known);
             let at = known.stands(number).as_deref().map_or(String::new(), standing_at);
             let more = self.more_of(&state);
             error = error.note(format!("node {number}, since cycle {clock}: {doing}{more}{at}"));
+        }
+        for told in self.holders(&known, &is_told) {
+            error = error.note(told);
         }
         for node in &self.nodes {
             let state = node.borrow();
@@ -48,11 +62,17 @@ impl World {
 
     /// What a node's processor does, or waits for, as far as that node tells.
     pub(super) fn doing(&self, number: usize, state: &NodeState, known: &Known) -> String {
+        if let Some(asking) = state.core.locks.asking() {
+            return format!("asks again and again for {}", known.found(asking.word, asking.value));
+        }
         state.thread().doing(&self.shared.protocols, |address, bytes| known.data(number, address, bytes))
     }
 
     /// What other nodes have to do with that for which a node's processor waits.
     fn more_of(&self, state: &NodeState) -> String {
+        if state.core.locks.asking().is_some() {
+            return String::new();
+        }
         match state.thread().wait {
             Some(Wait::Barrier(_)) => cannot_come(&self.left()),
             Some(Wait::Access(block)) => self.roles(state, block),

@@ -11,8 +11,7 @@ use crate::order::Arrivals;
 use crate::order::exchange::Mail;
 use trivium_engine::number::{fit, index, low_u8, low_u16, low_u32};
 use trivium_engine::{Args, Node, Object};
-use trivium_guest::Placement;
-use trivium_node::Data;
+use trivium_node::{Data, SpaceCall};
 use trivium_protocol::{LaneId, MessageId, ObjectKindId};
 
 /// What a part tells another now and then.
@@ -35,7 +34,7 @@ pub(crate) struct Letter {
     /// First stores to the blocks that the other part watches.
     pub stores: Vec<FirstStore>,
     /// Allocations that other parts may not know yet.
-    pub allocations: Vec<(usize, u64, Placement, usize)>,
+    pub allocations: Vec<(usize, SpaceCall)>,
     /// Homes of pages that are placed by first touch: of those that the messages are about.
     pub homes: Vec<(usize, Node)>,
 }

@@ -260,7 +260,7 @@ impl World {
             }
             let until = self.stalled_until(now);
             if now >= until {
-                let error = self.no_progress();
+                let error = self.no_progress(until);
                 return Err(self.at_the_end(until, error));
             }
             self.advance(now, first, until);
@@ -351,7 +351,8 @@ impl World {
         let end = (now + self.window).min(most);
         let is_alone = |(node, position): (usize, &Option<u64>)| node == first || *position == Some(u64::MAX);
         if self.positions.iter().enumerate().all(is_alone) {
-            let far = (now + ALONE * self.window).min(most).max(end);
+            // What is found of programs that do not go on is known for half the limit before it is said.
+            let far = (now + (ALONE * self.window).min(self.stall_limit / 2)).min(most).max(end);
             return self.run_node_or_stop(first, end, far);
         }
         self.run_window(end);
@@ -535,6 +536,7 @@ impl World {
                 let mut state = node.borrow_mut();
                 if let Runner::Program(program) = &self.runners[number] {
                     state.compute.has_executed(program.executed());
+                    state.compute.counters = program.counted();
                 }
                 state.finish(exit_code);
                 self.finished += 1;

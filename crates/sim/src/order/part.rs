@@ -5,8 +5,8 @@ use crate::events::{Arrival, Envelope, Post, Posted};
 use crate::order::letter::Receivers;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
-use trivium_guest::{FileChange, Placement};
-use trivium_node::NodeError;
+use trivium_guest::FileChange;
+use trivium_node::{NodeError, SpaceCall};
 use trivium_protocol::BLOCK;
 
 impl World {
@@ -58,9 +58,9 @@ impl World {
         Some(all)
     }
 
-    /// Its allocations from the `known`-th on.
-    pub(crate) fn allocations_from(&self, known: usize) -> Vec<(usize, u64, Placement, usize)> {
-        self.space.borrow().allocations_from(known)
+    /// Its allocations, and what was freed, from the `known`-th on.
+    pub(crate) fn allocations_from(&self, known: usize) -> Vec<(usize, SpaceCall)> {
+        self.space.borrow().calls_from(known)
     }
 
     /// What a node's program has changed of its folder.
@@ -88,19 +88,19 @@ impl World {
         });
     }
 
-    /// How many allocations it knows.
+    /// How many of these it knows.
     pub(crate) fn allocations(&self) -> usize {
-        self.space.borrow().allocations()
+        self.space.borrow().calls()
     }
 
     /// Allocations that nodes of other parts have made.
     ///
     /// # Errors
     /// They differ from those of this part's nodes.
-    pub(crate) fn allocate(&mut self, made: &[(usize, u64, Placement, usize)]) -> Result<(), NodeError> {
+    pub(crate) fn allocate(&mut self, made: &[(usize, SpaceCall)]) -> Result<(), NodeError> {
         let mut space = self.space.borrow_mut();
-        made.iter().try_for_each(|&(index, bytes, placement, protocol)| {
-            space.allocate(0, index, bytes, placement, protocol)?;
+        made.iter().try_for_each(|&(index, call)| {
+            space.perform(0, index, call)?;
             Ok(())
         })
     }

@@ -17,11 +17,15 @@ pub(super) struct Known<'a> {
 impl World {
     /// Ends the programs of all nodes that wait, and tells where they stand.
     pub(super) fn interrupt(&mut self) -> Vec<Vec<StackFrame>> {
-        let stack = |runner: &mut Runner| match runner {
-            Runner::Program(program) => program.interrupt(),
+        let stack = |(runner, node): (&mut Runner, &Rc<RefCell<NodeState>>)| match runner {
+            Runner::Program(program) => {
+                let (stack, state) = (program.interrupt(), node.borrow());
+                let asks = state.core.locks.asking().is_some() && !state.compute.asks_at.is_empty();
+                if asks { state.compute.asks_at.clone() } else { stack }
+            }
             Runner::Script(_) => Vec::new(),
         };
-        self.runners.iter_mut().map(stack).collect()
+        self.runners.iter_mut().zip(&self.nodes).map(stack).collect()
     }
 
     /// The error with the places at which nodes stored where another did too.
@@ -95,6 +99,11 @@ impl Known<'_> {
     /// Where a node's program stands: `FILE:LINE in FUNCTION`.
     pub(super) fn stands(&self, node: usize) -> Option<String> {
         SourceLocation::standing(&self.map.as_ref()?.places(&self.stacks[node]))
+    }
+
+    /// A place in shared memory, and what was found there.
+    pub(super) fn found(&self, address: u32, value: Option<u64>) -> String {
+        data_text(&self.world.space.borrow(), self.map.as_ref(), address, value)
     }
 
     /// A place in shared memory, and what a node's copy of it holds.

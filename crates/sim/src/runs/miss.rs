@@ -1,6 +1,7 @@
 //! One remote miss on a quiet machine, step by step.
 
 use crate::machine::Machine;
+use crate::machine::handlers::HandlerPrice;
 use crate::node::NodeState;
 use crate::node::script::{Script, plain_memory};
 use crate::node::shared::Shared;
@@ -35,6 +36,8 @@ pub enum MissPlace {
     /// In the memory of another node.
     #[default]
     Remote,
+    /// In the cache of its home's processor, which has stored to it.
+    Home,
     /// In the cache of a third node, which has stored to it.
     Third,
 }
@@ -81,6 +84,9 @@ pub struct MissReport {
     /// where the machine says where a handler's price is from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<MissHandler>,
+    /// Whether the total is no prediction: prices of handlers on its way are rows of a study, or were chosen for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fitted: bool,
     /// Bus transactions of all nodes, those off the critical path included.
     pub bus_transactions: u64,
 }
@@ -127,17 +133,32 @@ pub fn measure_at(
     machine.pipeline.iter_mut().for_each(|pipeline| pipeline.data_cache = None);
     let mut quiet = Quiet::new(engine, machine, block)?;
     let by = if place == MissPlace::Local { HOME } else { REQUESTER };
-    if place == MissPlace::Third {
-        quiet.access(THIRD, AccessKind::Write)?;
+    match place {
+        MissPlace::Home => drop(quiet.access(HOME, AccessKind::Write)?),
+        MissPlace::Third => drop(quiet.access(THIRD, AccessKind::Write)?),
+        MissPlace::Local | MissPlace::Remote => {}
     }
-    match kind {
+    let report = match kind {
         MissKind::Read => quiet.access(by, AccessKind::Read),
         MissKind::Write => quiet.access(by, AccessKind::Write),
         MissKind::Upgrade => {
             quiet.access(by, AccessKind::Read)?;
             quiet.access(by, AccessKind::Write)
         }
-    }
+    }?;
+    let shared = quiet.world.nodes[usize::from(by)].borrow().shared.clone();
+    let name = format!("{kind:?} {place:?}").to_lowercase();
+    let is_fitted = |handler: &MissHandler| priced(&handler.handler, &shared, |price| price.is_of_the_sum(&name));
+    let fitted = report.handlers.iter().any(|handler| is_fitted(handler) == Some(true));
+    Ok(MissReport { fitted, ..report })
+}
+
+/// What is asked of a handler's own price, if it has one.
+fn priced<T>(handler: &str, shared: &Shared, ask: impl Fn(&HandlerPrice) -> T) -> Option<T> {
+    let protocol = shared.protocols.engines.first().map_or("", |engine| &engine.protocol().name);
+    let mut prices = crate::machine::handlers::all(&shared.machine.handlers);
+    let price = prices.find(|(key, _)| key[0] == protocol && key[1..].join(".") == handler);
+    price.map(|(_, price)| ask(price))
 }
 
 /// Three nodes of which one makes an access at a time.
@@ -194,7 +215,8 @@ impl Quiet {
         let steps = steps(&path, by);
         let microseconds = total as f64 / self.mhz as f64;
         let bus_transactions = self.bus_transactions() - bus;
-        Ok(MissReport { total, unit: "cycles".into(), microseconds, steps, handlers, bus_transactions })
+        let unit = "cycles".into();
+        Ok(MissReport { total, unit, microseconds, steps, handlers, fitted: false, bus_transactions })
     }
 }
 
@@ -222,12 +244,6 @@ fn name_of(node: Node, by: Node) -> String {
 
 /// The handlers that led to something, in order.
 fn handlers(last: &Cause, by: Node, shared: &Shared) -> Vec<MissHandler> {
-    let protocol = shared.protocols.engines.first().map_or("", |engine| &engine.protocol().name);
-    let given = |name: &str| {
-        let mut prices = crate::machine::handlers::all(&shared.machine.handlers);
-        let price = prices.find(|(key, _)| key[0] == protocol && key[1..].join(".") == name);
-        price.map(|(_, price)| price.origin().to_string())
-    };
     let mut handlers = Vec::new();
     let mut cause = last;
     while let Some((run, until)) = cause {
@@ -239,7 +255,7 @@ fn handlers(last: &Cause, by: Node, shared: &Shared) -> Vec<MissHandler> {
                 handler: handler.clone(),
                 occupancy: *occupancy,
                 adds,
-                given: given(handler),
+                given: priced(handler, shared, |price| price.origin().to_string()),
             });
         }
         cause = &run.cause;

@@ -199,7 +199,7 @@ impl SimResult {
             saying.add(number, node.said);
             stood.extend(node.stood);
         }
-        let Said { output, errors, warnings } = saying.said();
+        let Said { output, errors, warnings } = saying.said_by(program);
         let checked = |(node, counts): (usize, &Counters)| NodeAccesses {
             node: fit(node, "the number of a node"),
             entries: counts.entries,

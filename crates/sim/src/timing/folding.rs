@@ -272,7 +272,7 @@ fn pack(what: u64, first: u64, second: u64, third: u64) -> Option<u64> {
 fn code_of_trigger(trigger: Trigger) -> Option<u64> {
     match trigger {
         Trigger::Fault => pack(1, 0, 0, 0),
-        Trigger::Message { words, data } => pack(2, words, u64::from(data), 0),
+        Trigger::Message { words, packets } => pack(2, words, packets, 0),
         Trigger::Call(words) => pack(3, words, 0, 0),
         Trigger::Task => pack(4, 0, 0, 0),
         Trigger::Timer => pack(5, 0, 0, 0),
@@ -417,7 +417,7 @@ mod tests {
     fn trigger() -> impl Strategy<Value = Trigger> {
         prop_oneof![
             Just(Trigger::Fault),
-            (0u64..3, any::<bool>()).prop_map(|(words, data)| Trigger::Message { words, data }),
+            (0u64..3, 0u64..3).prop_map(|(words, packets)| Trigger::Message { words, packets }),
             (0u64..3).prop_map(Trigger::Call),
             Just(Trigger::Task),
             Just(Trigger::Timer),

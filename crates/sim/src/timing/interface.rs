@@ -34,8 +34,10 @@ pub struct Interface {
     cycles_per_word: u64,
     send_occupancy: u64,
     receive_occupancy: u64,
-    /// With `cut_through`: what a message's length is beside its words.
+    /// With `cut_through`: what a packet's length is beside its words.
     cut_through: Option<u64>,
+    /// Words of data in a packet at most, if messages are in packets.
+    packet_words: Option<u64>,
     credits: u32,
     /// How fast data leave, if they do one message after the other.
     data: Option<DataRate>,
@@ -69,6 +71,7 @@ impl Interface {
             send_occupancy: machine.interface.send_occupancy,
             receive_occupancy: machine.interface.receive_occupancy,
             cut_through: machine.interface.cut_through.then_some(machine.interface.message),
+            packet_words: machine.interface.packet_words,
             credits: machine.interface.credits,
             data: machine.data_rate(),
             network: networks::make(machine, me, nodes, seed),
@@ -160,22 +163,24 @@ impl Interface {
     /// queue, and the arrival of its head.
     #[inline(always)]
     pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
-        let length = envelope.words() * self.cycles_per_word;
+        let packets = self.packets(&envelope);
+        let length = (envelope.words() + (packets - 1) * Envelope::HEADER) * self.cycles_per_word;
         let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+        let busy = self.send_occupancy * packets;
         let (queue, departure) = if let Some(rate) = self.data.filter(|_| bytes > 0) {
             // Its tail leaves when all of it has.
-            let taken = rate.cycles_of(bytes).max(length).max(self.send_occupancy);
+            let taken = rate.cycles_of(bytes).max(length).max(busy);
             let begun = self.out.book(at, taken);
             (begun..begun + taken, begun + taken)
         } else if let Some(message) = self.cut_through {
             // It was handed over with the way to the port behind it.
-            let length = length + message;
+            let length = length + message * packets;
             let begun = self.out.book(at, length);
             (begun..begun + length, begun)
-        } else if self.send_occupancy > length {
+        } else if busy > length {
             // The interface works on it after it was handed over; that is part of the latency.
-            let begun = self.out.book(at, self.send_occupancy);
-            (begun..begun + self.send_occupancy, begun)
+            let begun = self.out.book(at, busy);
+            (begun..begun + busy, begun)
         } else {
             // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
             let begun = self.out.book(at.saturating_sub(length), length);
@@ -202,10 +207,20 @@ impl Interface {
     }
 
     /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
-    pub fn receive(&mut self, at: u64, words: u64) -> Range<u64> {
-        let begun = self.in_free.max(at);
-        let message = self.cut_through.unwrap_or(0);
-        self.in_free = begun + (words * self.cycles_per_word + message).max(self.receive_occupancy);
+    pub fn receive(&mut self, at: u64, envelope: &Envelope) -> Range<u64> {
+        let (begun, packets) = (self.in_free.max(at), self.packets(envelope));
+        let words = envelope.words() + (packets - 1) * Envelope::HEADER;
+        let message = self.cut_through.unwrap_or(0) * packets;
+        self.in_free = begun + (words * self.cycles_per_word + message).max(self.receive_occupancy * packets);
         begun..self.in_free
+    }
+
+    /// In how many packets a message goes, at least 1.
+    #[inline(always)]
+    fn packets(&self, envelope: &Envelope) -> u64 {
+        match (self.packet_words, &envelope.data) {
+            (Some(words), Some(data)) => (data.bytes.len() as u64).div_ceil(8 * words).max(1),
+            _ => 1,
+        }
     }
 }

@@ -23,8 +23,8 @@ pub enum Trigger {
     Message {
         /// Words of arguments.
         words: u64,
-        /// Whether it has data.
-        data: bool,
+        /// In how many packets its data came; 0 if it has none.
+        packets: u64,
     },
     /// A call, with so many words of arguments.
     Call(u64),
@@ -233,10 +233,10 @@ impl<B: Booking> Pricing<'_, B> {
                 self.spend("detect access fault, dispatch handler", &prices.dispatch.fault, 1);
                 self.spend("get fault state", &prices.fault_state, 1);
             }
-            Trigger::Message { words, data } => {
-                self.spend("dispatch message handler", &prices.dispatch.message, 1);
-                let with_data = prices.message.data_header.as_ref().filter(|_| data);
-                self.spend("read message", with_data.unwrap_or(&prices.message.header), 1);
+            Trigger::Message { words, packets } => {
+                let with_data = prices.message.data_header.as_ref().filter(|_| packets > 0);
+                self.spend("dispatch message handler", &prices.dispatch.message, packets.max(1));
+                self.spend("read message", with_data.unwrap_or(&prices.message.header), packets.max(1));
                 self.spend("read message", &prices.message.word, words);
             }
             Trigger::Call(words) => {
@@ -257,7 +257,8 @@ impl<B: Booking> Pricing<'_, B> {
                 self.spend("send message", &prices.send.word, words);
             }
             Some((origin, bytes)) => {
-                self.spend("send message header", &prices.send.data_header, 1);
+                let packets = self.machine.packets(bytes);
+                self.spend("send message header", &prices.send.data_header, packets);
                 self.spend("send message header", &prices.send.word, words);
                 match origin {
                     DataFrom::Block(_) => {
@@ -281,7 +282,7 @@ impl<B: Booking> Pricing<'_, B> {
                         self.spend_as(Reason::Memory, "fetch data from memory, send", &prices.fetch.keep, granules)
                     }
                 }
-                self.spend("finish message send", &prices.send.finish, 1);
+                self.spend("finish message send", &prices.send.finish, packets);
             }
         }
         self.timing.sends.push(self.now);
@@ -404,7 +405,7 @@ mod tests {
     use super::*;
     use trivium_protocol::BLOCK;
 
-    const MESSAGE: Trigger = Trigger::Message { words: 0, data: false };
+    const MESSAGE: Trigger = Trigger::Message { words: 0, packets: 0 };
 
     use trivium_engine::Object;
 
@@ -477,6 +478,27 @@ mod tests {
         let (mut bus, mut timing) = (Bus::new(&machine.bus), HandlerTime::default());
         lay(Did { trigger: MESSAGE, effects: &effects, given: None }, 0, &machine, 32, &mut bus, &mut timing);
         assert_eq!(timing.end, 46 * 4 + 48);
+    }
+
+    /// Bulk data of 48 words: three packets, of which each pays its header where it leaves, and header and dispatch where it comes.
+    #[test]
+    fn each_packet_pays_header_and_dispatch() {
+        let took = |packet_words: Option<u64>, trigger, effects: &[Primitive]| {
+            let mut machine = Machine::load("typhoon", &[]).unwrap();
+            machine.interface.packet_words = packet_words;
+            let (mut bus, mut time) = (Bus::new(&machine.bus), HandlerTime::default());
+            lay(Did { trigger, effects, given: None }, 0, &machine, 64, &mut bus, &mut time);
+            time.end
+        };
+        for from in [DataFrom::Words, DataFrom::Memory, DataFrom::Received, DataFrom::Block(B)] {
+            let send = [Primitive::Send { words: 0, data: Some((from, 48 * 8)) }];
+            let one = took(None, MESSAGE, &send);
+            assert_eq!(took(Some(48), MESSAGE, &send), one);
+            assert_eq!(took(Some(16), MESSAGE, &send), one + 2 * 17);
+            assert_eq!(took(Some(15), MESSAGE, &send), one + 3 * 17);
+        }
+        let received = |packets| took(None, Trigger::Message { words: 0, packets }, &[]);
+        assert_eq!((received(1), received(3)), (6 + 3, 3 * (6 + 3)));
     }
 
     #[test]

@@ -52,6 +52,7 @@ fn on(
     let place = match arguments.place {
         MissPlace::Local => trivium_sim::MissPlace::Local,
         MissPlace::Remote => trivium_sim::MissPlace::Remote,
+        MissPlace::Home => trivium_sim::MissPlace::Home,
         MissPlace::Third => trivium_sim::MissPlace::Third,
     };
     let unit = unit(arguments.unit, machine)?;
@@ -150,6 +151,10 @@ fn divide(value: &mut serde_json::Value, unit: u64) {
 /// What a price that is an input means for a sum with it.
 const GIVEN: &str = "The total rests on prices of handlers that are inputs: in a study it is `given`.\n";
 
+/// What such prices mean for another sum.
+const PREDICTED: &str =
+    "Prices of handlers were chosen for other misses: the total is a prediction, in a study `composed`.\n";
+
 /// The handlers on the way, where an engine does several things at once.
 fn handlers(report: &trivium_sim::MissReport, cycles: &dyn Fn(u64) -> String) -> String {
     if report.handlers.is_empty() {
@@ -163,7 +168,8 @@ fn handlers(report: &trivium_sim::MissReport, cycles: &dyn Fn(u64) -> String) ->
     let rows: Vec<Vec<String>> = report.handlers.iter().map(row).collect();
     let head = ["where", &format!("{:width$}", "handler"), "keeps the engine", "adds to the miss", "given by"];
     match report.handlers.iter().any(|handler| handler.given.is_some()) {
-        true => format!("{}\n{GIVEN}\n", table(&head, &rows)),
+        true if report.fitted => format!("{}\n{GIVEN}\n", table(&head, &rows)),
+        true => format!("{}\n{PREDICTED}\n", table(&head, &rows)),
         false => {
             let rows: Vec<Vec<String>> = rows.iter().map(|row| row[..4].to_vec()).collect();
             format!("{}\n", table(&head[..4], &rows))

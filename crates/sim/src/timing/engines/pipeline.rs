@@ -174,7 +174,7 @@ struct Course<'a> {
 impl<'a> Course<'a> {
     fn new(pipeline: &'a mut Pipeline, job: &'a Job<'a>, chosen: u64, time: &'a mut HandlerTime) -> Course<'a> {
         let picked = chosen + pipeline.times.inbox;
-        let brought = matches!(job.did.trigger, Trigger::Message { data: true, .. });
+        let brought = matches!(job.did.trigger, Trigger::Message { packets: 1.., .. });
         let came = Contents { first: picked, what: "data of the message", reason: Reason::Interface, from: picked };
         Course {
             job,
@@ -284,10 +284,10 @@ impl<'a> Course<'a> {
                 self.spend(&prices.dispatch.fault, 1);
                 self.spend(&prices.fault_state, 1);
             }
-            Trigger::Message { words, data } => {
-                self.spend(&prices.dispatch.message, 1);
-                let with_data = prices.message.data_header.as_ref().filter(|_| data);
-                self.spend(with_data.unwrap_or(&prices.message.header), 1);
+            Trigger::Message { words, packets } => {
+                let with_data = prices.message.data_header.as_ref().filter(|_| packets > 0);
+                self.spend(&prices.dispatch.message, packets.max(1));
+                self.spend(with_data.unwrap_or(&prices.message.header), packets.max(1));
                 self.spend(&prices.message.word, words);
             }
             Trigger::Call(words) => {
@@ -365,8 +365,9 @@ impl<'a> Course<'a> {
 
     fn send(&mut self, words: u64, data: Option<(DataFrom, u64)>) {
         let prices = self.prices;
+        let packets = data.map_or(1, |(_, bytes)| self.job.machine.packets(bytes));
         let header = if data.is_some() { &prices.send.data_header } else { &prices.send.header };
-        self.spend(header, 1);
+        self.spend(header, packets);
         self.spend(&prices.send.word, words);
         let data = data.map(|(from, bytes)| match from {
             DataFrom::Block(_) | DataFrom::Received => self.contents(),
@@ -377,7 +378,7 @@ impl<'a> Course<'a> {
             }
         });
         if data.is_some() {
-            self.spend(&prices.send.finish, 1);
+            self.spend(&prices.send.finish, packets);
         }
         let send = self.pipeline.times.send;
         let (at, way) = self.leave(data, ("network interface, out", Reason::Interface, send));

@@ -1,6 +1,7 @@
 //! What kind of figure ours is: how much it says about us that it agrees with a published one.
 
-use super::plan::{Measure, MissTable};
+use super::origin::Measure;
+use super::plan::MissTable;
 use serde::{Deserialize, Serialize};
 
 /// From what says nothing of our models to what says most.
@@ -45,7 +46,7 @@ impl Class {
             Measure::PrintedCycles { .. } => Class::Composed,
             Measure::Miss(_) | Measure::MissSlower { .. } | Measure::MissNetwork(_) => Class::Composed,
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) => Class::Simulated,
-            Measure::RatioOfRatios { .. } => Class::Simulated,
+            Measure::RatioOfRatios { .. } | Measure::OverBest { .. } => Class::Simulated,
             Measure::Slower(_) | Measure::Loss(_) | Measure::Share { .. } => Class::Simulated,
             Measure::Counted { .. } | Measure::Rate { .. } => Class::Simulated,
             Measure::Time { .. } | Measure::Crossing { .. } => Class::Simulated,

@@ -1,13 +1,14 @@
 //! Our figures: from keys of machines, from single misses, from runs.
 
-use super::plan::{Count, Measure, MissConfig, MissTable, at_place};
+use super::origin::{Count, Measure, MissConfig};
+use super::plan::{MissTable, at_place};
 use super::published::Published;
 use super::runs::{Done, RunOutcome};
 use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use trivium_sim::{AccessOf, MissKind, MissReport, PARTS_OF_TIME};
+use trivium_sim::{AccessOf, MissKind, MissPlace, MissReport, PARTS_OF_TIME};
 
 /// Why there is no figure.
 pub type Why = String;
@@ -68,10 +69,10 @@ impl<'a> Figures<'a> {
             }
             Measure::Nodes(run) => Ok(f64::from(self.run(run)?.plan.nodes)),
             Measure::Block(run) => Ok(f64::from(self.run(run)?.plan.block)),
-            Measure::Fastest(runs) => {
-                let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<_>, Why>>()?;
-                let fastest = runs.iter().min_by_key(|run| run.cycles).ok_or("no runs are named")?;
-                Ok(f64::from(fastest.plan.block))
+            Measure::Fastest(runs) => Ok(f64::from(self.fastest(runs)?.plan.block)),
+            Measure::OverBest { best, of } => {
+                let ratio = self.fastest(best)?.cycles as f64 / self.run(of)?.cycles as f64;
+                Ok(if unit == "percent" { percent(ratio) } else { ratio })
             }
             Measure::Ratio(pairs) => self.greatest(pairs),
             Measure::RatioOfRatios { of, to } => {
@@ -99,7 +100,10 @@ impl<'a> Figures<'a> {
                 let less = less.as_ref().map_or(Ok(0.0), |less| self.seconds(less))?;
                 in_time((self.seconds(run)? - less) / by, unit)
             }
-            Measure::Crossing { of, with, x } => self.crossing(of, with, x),
+            Measure::Crossing { of, with, x } => {
+                let places = with.iter().map(|with| self.crossing(of, with, x)).collect::<Result<Vec<f64>, Why>>()?;
+                places.into_iter().reduce(f64::max).ok_or_else(|| "no runs are named".to_string())
+            }
             Measure::Share { run, parts } => {
                 if let Some(unknown) = parts.iter().find(|part| !PARTS_OF_TIME.contains(&part.as_str())) {
                     return Err(format!(
@@ -118,9 +122,7 @@ impl<'a> Figures<'a> {
 
     /// Whether single accesses are measured where the machine's file prices whole handlers of the protocol (`[handlers]`): what they come to is an input then.
     pub fn is_of_priced_handlers(&self, measure: &Measure) -> bool {
-        let of_miss = |config: &MissConfig| {
-            machine(&config.machine, None).is_ok_and(|machine| machine.machine.handlers.contains_key(MISSING_UNDER))
-        };
+        let of_miss = |config: &MissConfig| self.miss(config, BLOCK).is_ok_and(|miss| miss.fitted);
         match measure {
             Measure::Miss(config) | Measure::MissNetwork(config) => of_miss(config),
             Measure::MissSlower { of, than } => of_miss(of) || of_miss(than),
@@ -132,6 +134,12 @@ impl<'a> Figures<'a> {
             }),
             _ => false,
         }
+    }
+
+    /// Whether it is made of runs that `--quick` has made shorter than they are declared.
+    pub fn is_of_short_runs(&self, measure: &Measure) -> bool {
+        let is_short = |run: &RunOutcome| run.plan.args != run.plan.declared;
+        measure.runs().iter().any(|run| self.done.runs.get(run).is_some_and(is_short))
     }
 
     /// A run that is done.
@@ -164,6 +172,12 @@ impl<'a> Figures<'a> {
     fn printed(&self, run: &str, after: &str) -> Result<f64, Why> {
         let number = self.run(run)?.output.split_once(after).and_then(|(_, rest)| leading_number(rest));
         number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))
+    }
+
+    /// The fastest of these runs, of several the first.
+    fn fastest(&self, runs: &[String]) -> Result<&RunOutcome, Why> {
+        let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<_>, Why>>()?;
+        runs.into_iter().min_by_key(|run| run.cycles).ok_or_else(|| "no runs are named".to_string())
     }
 
     /// Where the times of runs become greater than those of others.
@@ -233,6 +247,7 @@ impl<'a> Figures<'a> {
 
     fn miss(&self, config: &MissConfig, block: u32) -> Result<MissReport, Why> {
         let mut known = self.misses.borrow_mut();
+        let block = config.block.unwrap_or(block);
         known.entry((config.clone(), block)).or_insert_with(|| measured(config, block)).clone()
     }
 }
@@ -314,9 +329,17 @@ fn measured(config: &MissConfig, block: u32) -> Result<MissReport, Why> {
         "upgrade" => MissKind::Upgrade,
         other => return Err(format!("there is no miss of kind `{other}`")),
     };
-    let protocol = library::protocol(MISSING_UNDER, &[]).map_err(|failure| failure.what().to_string())?;
+    let place = match config.place.as_deref() {
+        Some("local") => MissPlace::Local,
+        None | Some("remote") => MissPlace::Remote,
+        Some("home") => MissPlace::Home,
+        Some("third") => MissPlace::Third,
+        Some(other) => return Err(format!("there is no miss where the block is `{other}`")),
+    };
+    let name = config.protocol.as_deref().unwrap_or(MISSING_UNDER);
+    let protocol = library::protocol(name, &[]).map_err(|failure| failure.what().to_string())?;
     let machine = machine(&config.machine, config.latency)?;
-    trivium_sim::measure(protocol, &machine.machine, kind, u64::from(block)).map_err(|error| error.what)
+    trivium_sim::measure_at(protocol, &machine.machine, (kind, place), u64::from(block)).map_err(|error| error.what)
 }
 
 /// Cycles of the steps of a miss that are named, as `LEG: STEP`.

@@ -4,10 +4,12 @@
 //! all that goes in, so that a study that was stopped goes on where it was, and only what has changed is done again.
 
 mod class;
+mod kept;
 mod live;
 mod live_model;
 mod live_report;
 mod measure;
+mod origin;
 mod pictures;
 mod plan;
 mod published;
@@ -34,18 +36,15 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let plan = Plan::load(&folder)?;
     let published = published::read(&folder.join(&plan.published))?;
     let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(name(&folder)));
-    let kept = work.join("runs");
-    std::fs::create_dir_all(&kept).map_err(|error| {
-        Failure::at(format!("the work folder cannot be made: {error}"), kept.display(), "name another with --work")
-    })?;
     if arguments.live && plan.live.is_none() {
         let what = format!("the study {} has no live part", arguments.name);
         return Err(Failure::input(what, "leave out --live, or write `[live]` in its study.toml (docs/studies.md)"));
     }
+    let kept = kept::Kept::open(&work, plan.users())?;
     let mut runner = runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs, arguments.long);
     let done = runner.all(&plan.all_runs(arguments.quick))?;
     let source = measure::Figures::new(&done);
-    let rows = rows::all(&plan, &published, &source, arguments.quick)?;
+    let rows = rows::all(&plan, &published, &source)?;
     let (declared, sensitivity) = (summary::declared(&plan, &source), summary::sensitivity(&plan, &source));
     let (pictures, drawn) = pictures::draw(&plan, &source, &work);
     let live = match plan.live.as_ref().filter(|_| arguments.live && !done.interrupted) {
@@ -102,6 +101,7 @@ fn as_json(found: &report::Findings) -> serde_json::Value {
         "quick": found.quick,
         "declared": found.declared,
         "rows": found.rows,
+        "counting": summary::counting(found.rows),
         "counts": summary::counts(found.rows),
         "classes": classes,
         "sensitivity": found.sensitivity,

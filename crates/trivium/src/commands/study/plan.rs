@@ -2,11 +2,12 @@
 
 use super::class::Class;
 use super::live::LivePlan;
+use super::origin::{Measure, MissConfig};
 use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `study.toml`.
 #[derive(Debug, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Plan {
     pub pictures: Vec<Picture>,
     /// What is run for real, if somebody asks for it.
     pub live: Option<LivePlan>,
+    /// Its file, and what stands in it.
+    #[serde(skip)]
+    pub file: (PathBuf, String),
 }
 
 /// Runs for a first look.
@@ -126,18 +130,6 @@ pub struct MissTable {
     pub within: f64,
     /// Which steps make a row, by its quantity, in the order of the table: `LEG: STEP`. Legs are `out`, `there`, `home`, `back`, `in`.
     pub steps: Vec<(String, Vec<String>)>,
-}
-
-/// One miss.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MissConfig {
-    /// The machine.
-    pub machine: String,
-    /// `read`, `write` or `upgrade`.
-    pub kind: String,
-    /// Network latency in cycles, if not the machine's own.
-    pub latency: Option<u64>,
 }
 
 /// Published rows, and where ours come from.
@@ -261,189 +253,6 @@ pub enum Side {
     AtMost,
 }
 
-/// Where a value comes from.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Measure {
-    /// A key of a machine, times `scale`.
-    Machine {
-        /// The machine.
-        name: String,
-        /// Its key.
-        key: String,
-        /// Units of the row in one of the key.
-        #[serde(default = "one")]
-        scale: f64,
-    },
-    /// The quotient of two keys of a machine, times `scale`.
-    Quotient {
-        /// The machine.
-        name: String,
-        /// The upper key.
-        key: String,
-        /// The lower key.
-        by: String,
-        /// Units of the row in one of the quotient.
-        #[serde(default = "one")]
-        scale: f64,
-    },
-    /// The sum of keys of a machine.
-    SumOfKeys {
-        /// The machine.
-        name: String,
-        /// Its keys.
-        keys: Vec<String>,
-    },
-    /// The sum of keys of a machine divided by another.
-    QuotientOfSum {
-        /// The machine.
-        name: String,
-        /// The upper keys.
-        keys: Vec<String>,
-        /// The lower key.
-        by: String,
-    },
-    /// The network latency of a run in cycles, times `scale`.
-    Latency {
-        /// The run.
-        run: String,
-        /// Units of the row in one cycle.
-        scale: f64,
-    },
-    /// The total of a miss, in the row's unit.
-    Miss(MissConfig),
-    /// How much longer one miss takes than another, in percent.
-    MissSlower {
-        /// The one.
-        of: MissConfig,
-        /// The other.
-        than: MissConfig,
-    },
-    /// The network's share of a miss, in percent.
-    MissNetwork(MissConfig),
-    /// An argument of a run's program, as declared.
-    Argument {
-        /// The run.
-        run: String,
-        /// Its flag.
-        flag: String,
-    },
-    /// Nodes of a run.
-    Nodes(String),
-    /// Bytes of a run's blocks.
-    Block(String),
-    /// The bytes of the block with which it runs fastest.
-    Fastest(Vec<String>),
-    /// Time of the first run divided by that of the second; of several pairs the greatest.
-    Ratio(Vec<(String, String)>),
-    /// A quotient of two runs' times divided by that of two others.
-    RatioOfRatios {
-        /// The one.
-        of: (String, String),
-        /// The other.
-        to: (String, String),
-    },
-    /// The same as `Ratio` in percent.
-    PercentOf(Vec<(String, String)>),
-    /// By how many percent more time the first takes than the second; of several pairs the greatest.
-    Slower(Vec<(String, String)>),
-    /// By how many percent less the first does in a time than the second; of several pairs the greatest.
-    Loss(Vec<(String, String)>),
-    /// The number that stands behind a text in what a run's program printed, times `scale`.
-    Printed {
-        /// The run.
-        run: String,
-        /// The text.
-        after: String,
-        /// Units of the row in one of the number.
-        #[serde(default = "one")]
-        scale: f64,
-    },
-    /// What a library has counted of accesses on a node, or on all; divided by another count if `per` is one, times `scale`.
-    Counted {
-        /// The run.
-        run: String,
-        /// The node; all together if there is none.
-        node: Option<usize>,
-        /// What is counted.
-        what: Count,
-        /// By what that is divided.
-        per: Option<Count>,
-        /// Units of the row in one.
-        #[serde(default = "one")]
-        scale: f64,
-        /// A flag of the run's program, by whose value it is divided: iterations.
-        each: Option<String>,
-    },
-    /// So much work divided by the time of a run in microseconds: with floating-point operations, MFLOPS.
-    Rate {
-        /// The run.
-        run: String,
-        /// How much.
-        work: f64,
-        /// By what that is divided: processors.
-        #[serde(default = "one")]
-        by: f64,
-    },
-    /// The time of a run, or by how much it is longer than that of another, divided by `by`, in the row's unit.
-    Time {
-        /// The run.
-        run: String,
-        /// The other.
-        less: Option<String>,
-        /// By what it is divided.
-        #[serde(default = "one")]
-        by: f64,
-        /// A flag of the run's program, by whose value it is divided, too: iterations.
-        each: Option<String>,
-    },
-    /// Where the runs of one name, with `{x}`, begin to take longer than those of another: between two places on a straight line.
-    Crossing {
-        /// The one.
-        of: String,
-        /// The other.
-        with: String,
-        /// The places, from the least on.
-        x: Vec<u64>,
-    },
-    /// The cycles that stand behind a text in what a run's program printed, as a time in the row's unit: of single accesses on a quiet
-    /// machine.
-    PrintedCycles {
-        /// The run.
-        run: String,
-        /// The text.
-        after: String,
-    },
-    /// The share of the nodes' time that went to these parts, as a fraction or in percent, as the row's unit is.
-    Share {
-        /// The run.
-        run: String,
-        /// Names of statistics.
-        parts: Vec<String>,
-    },
-}
-
-impl Measure {
-    /// Whether it comes from what programs did.
-    pub fn is_of_runs(&self) -> bool {
-        match self {
-            Measure::Machine { .. } | Measure::Quotient { .. } | Measure::SumOfKeys { .. } => false,
-            Measure::QuotientOfSum { .. } | Measure::Miss(_) | Measure::MissSlower { .. } => false,
-            Measure::MissNetwork(_) => false,
-            Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => false,
-            Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) | Measure::Slower(_) => true,
-            Measure::RatioOfRatios { .. } => true,
-            Measure::Loss(_) | Measure::Share { .. } | Measure::Printed { .. } => true,
-            Measure::Counted { .. } | Measure::Rate { .. } | Measure::Time { .. } | Measure::Crossing { .. } => true,
-            Measure::PrintedCycles { .. } => true,
-        }
-    }
-}
-
-fn one() -> f64 {
-    1.0
-}
-
 /// A number, or a list of them.
 fn one_or_more<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
     #[derive(Deserialize)]
@@ -456,30 +265,6 @@ fn one_or_more<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
         Written::One(number) => vec![number],
         Written::More(numbers) => numbers,
     })
-}
-
-/// What a library counts of the accesses that it checks, and of directory entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Count {
-    /// Loads, and calls that read (`get`).
-    Reads,
-    /// Of these, those to blocks of other homes.
-    RemoteReads,
-    /// Of all loads, those that needed no message.
-    ReadHits,
-    /// Those that did.
-    ReadMisses,
-    /// Of those, the ones to blocks of other homes.
-    RemoteReadMisses,
-    /// Loads of blocks at their home, in the first state: nobody else has asked for them.
-    UnsharedReads,
-    /// Stores, and calls that write (`put`, `store`).
-    Writes,
-    /// Of these, those to blocks at their home, in the first state.
-    UnsharedWrites,
-    /// Entries that were made in the directory.
-    Entries,
 }
 
 /// A picture.
@@ -598,14 +383,40 @@ impl Plan {
     pub fn load(folder: &Path) -> Result<Plan, Failure> {
         let path = folder.join("study.toml");
         let text = library::read_text(&path, "study", "give the name of a folder in studies/, or the path of one")?;
-        let plan: Plan = toml::from_str(&text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            Failure::at(error.message(), format!("{}:{line}", path.display()), "see studies/tempest/study.toml")
+        let mut plan: Plan = toml::from_str(&text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = text[..at].matches('\n').count() + 1;
+            let rows = rows_at(&text, at).map_or(String::new(), |ids| format!(" (of the rows `{ids}`)"));
+            let what = format!("{}{rows}", error.message());
+            Failure::at(what, format!("{}:{line}", path.display()), "see studies/tempest/study.toml")
         })?;
-        plan.check().map_err(|what| {
-            Failure::at(what, path.display(), "docs/studies.md has the rules of a study and what its file says")
-        })?;
+        plan.file = (path, text);
+        const RULES: &str = "docs/studies.md has the rules of a study and what its file says";
+        for (at, row) in plan.rows.iter().enumerate() {
+            let wrong = |what| Failure::at(format!("row {}: {what}", row.ids.join(" to ")), plan.place(at), RULES);
+            row.check(plan.tolerance).map_err(wrong)?;
+        }
+        plan.check().map_err(|what| Failure::at(what, plan.file.0.display(), RULES))?;
         Ok(plan)
+    }
+
+    /// Where `[[rows]]` with a number stands: file and line.
+    pub fn place(&self, row: usize) -> String {
+        let (path, text) = &self.file;
+        let mut heads = (1..).zip(text.lines()).filter(|(_, line)| line.trim_start().starts_with("[[rows]]"));
+        heads.nth(row).map_or(path.display().to_string(), |(line, _)| format!("{}:{line}", path.display()))
+    }
+
+    /// The rows that are made of each run, by its name.
+    pub fn users(&self) -> BTreeMap<String, Vec<String>> {
+        let mut users: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for row in &self.rows {
+            for run in row.ours.iter().flat_map(Measure::runs) {
+                let of_run = users.entry(run).or_default();
+                of_run.extend(row.ids.iter().filter(|id| !of_run.contains(*id)).cloned().collect::<Vec<_>>());
+            }
+        }
+        users
     }
 
     /// What the types alone cannot say.
@@ -613,9 +424,6 @@ impl Plan {
         let tolerances = self.tables.iter().flat_map(|table| [table.tolerance, table.within]).chain([self.tolerance]);
         if let Some(wrong) = tolerances.into_iter().find(|tolerance| !is_tolerance(*tolerance)) {
             return Err(format!("a tolerance is {wrong}, which is not a number from 0"));
-        }
-        for row in &self.rows {
-            row.check(self.tolerance).map_err(|what| format!("row {}: {what}", row.ids.join(" to ")))?;
         }
         let mut names = BTreeSet::new();
         for run in self.runs.iter().flat_map(Family::runs) {
@@ -677,6 +485,9 @@ impl RowPlan {
             RowPlan { ours: Some(_), context: true, .. } => Err("what is context has no figure of ours"),
             RowPlan { context: true, reason: None, .. } => Err("what is context says by `reason` what it is"),
             RowPlan { ours: None, explained: Some(_), .. } => Err("there is no figure of ours to be explained"),
+            RowPlan { tolerance: Some(_), bound: Side::AtLeast | Side::AtMost, .. } => {
+                Err("a bound has no slack: leave out its `tolerance`, or its `bound`")
+            }
             RowPlan { tolerance: Some(tolerance), .. } if !is_tolerance(*tolerance) => {
                 Err("its `tolerance` is not a number from 0")
             }
@@ -697,6 +508,14 @@ impl RowPlan {
             _ => Ok(()),
         }
     }
+}
+
+/// What `ids` says of the `[[rows]]` around a place of a study's file, if it is in one.
+fn rows_at(text: &str, at: usize) -> Option<&str> {
+    let begun = text[..at].rfind("\n[").map_or(0, |at| at + 1);
+    let end = text[at..].find("\n[").map_or(text.len(), |behind| at + behind);
+    let table = text[begun..end].strip_prefix("[[rows]]")?;
+    table.lines().find_map(|line| line.trim().strip_prefix("ids = ")).map(|ids| ids.trim_matches(['[', ']']))
 }
 
 fn is_tolerance(number: f64) -> bool {

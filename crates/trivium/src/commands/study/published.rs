@@ -45,6 +45,11 @@ pub fn read(path: &Path) -> Result<Vec<Published>, Failure> {
         let value = value.parse().ok().filter(|value: &f64| value.is_finite());
         let value = value.ok_or_else(|| wrong(number, format!("`{}` is not a number", cells[6])))?;
         let [id, config, quantity, unit] = [id, config, quantity, unit].map(String::clone);
+        if let Some(at) = rows.iter().position(|row: &Published| row.id == id) {
+            let what = format!("row `{id}` stands here and at line {}", at + 2);
+            let help = "remove the one that is wrong: each row has an id of its own";
+            return Err(Failure::at(what, format!("{}:{number}", path.display()), help));
+        }
         rows.push(Published { id, config, quantity, unit, value });
     }
     Ok(rows)

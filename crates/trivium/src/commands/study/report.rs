@@ -5,7 +5,7 @@ use super::live_report;
 use super::plan::Side;
 use super::plan::{Plan, Relation};
 use super::rows::{Row, Status, Trial};
-use super::summary::{self, Choice, FINDING, Headline};
+use super::summary::{self, Choice, FINDING, Headline, Weight};
 use crate::output::{padded_to, table};
 use std::path::Path;
 
@@ -35,14 +35,14 @@ pub struct Lived {
 
 /// The configuration, all rows, what stands behind those that are not ok, the summary, and the sensitivity of headlines.
 pub fn text(plan: &Plan, found: &Findings, work: &Path) -> String {
-    let mut out = format!("{}\n{}\n", plan.about, configuration(found.declared));
-    out.push_str(&words(
-        &["id", "published", "ours", "deviation", "tolerance"],
-        &["class", "status", "unit", "what"],
-        &in_order(found.rows).map(line).collect::<Vec<_>>(),
-    ));
-    if found.quick {
-        out.push_str("\n~: of runs that --quick has made shorter than declared\n");
+    let mut out = format!("{}\n{}{}", plan.about, what_counts(found), configuration(found.declared));
+    for weight in Weight::ALL {
+        let lines: Vec<Vec<String>> = in_order(found.rows, weight).map(line).collect();
+        if !lines.is_empty() {
+            let numbers = ["id", "published", "ours", "deviation", "tolerance"];
+            out.push_str(&format!("\n{}\n", weight.name()));
+            out.push_str(&words(&numbers, &["class", "status", "unit", "what"], &lines));
+        }
     }
     out.push_str(&experiments(found.rows));
     for status in [Status::Missing, Status::Context] {
@@ -58,6 +58,25 @@ pub fn text(plan: &Plan, found: &Findings, work: &Path) -> String {
         out.push_str(&format!("picture: {}\n", work.join(picture).display()));
     }
     out
+}
+
+/// How many rows agree, by how much that says about us: what says most comes first.
+fn what_counts(found: &Findings) -> String {
+    let line = |of: &summary::OfWeight| {
+        let count = |status: Status| of.counts.get(status.name()).copied().unwrap_or(0);
+        let others = [Status::Off, Status::Explained, Status::Missing, Status::Context, Status::NotJudged];
+        let others = others.into_iter().filter(|status| count(*status) > 0);
+        let others: String = others.map(|status| format!(", {} {}", count(status), status.name())).collect();
+        let off =
+            if of.off.is_empty() || of.off.len() > 12 { String::new() } else { format!(" ({})", of.off.join(", ")) };
+        match of.what == Weight::Nothing.name() {
+            true => format!("  {}: {} rows{others}\n", of.what, of.rows),
+            false => format!("  {}: {} of {} agree{others}{off}\n", of.what, count(Status::Ok), of.rows),
+        }
+    };
+    let lines: String = summary::counting(found.rows).iter().map(line).collect();
+    let quick = "  --quick has made runs shorter than declared: rows of these are not judged\n";
+    format!("\nwhat counts\n{lines}{}", if found.quick { quick } else { "" })
 }
 
 /// A table whose first columns are numbers, which stand to the right, and whose last are words, which stand to the left.
@@ -91,9 +110,10 @@ fn configuration(declared: &[Choice]) -> String {
     }
 }
 
-/// The rows that count in the order of the file, each followed by those that stand under it.
-fn in_order(rows: &[Row]) -> impl Iterator<Item = &Row> {
-    rows.iter().filter(|row| row.counts()).flat_map(|row| {
+/// The rows of a weight that count in the order of the file, each followed by those that stand under it.
+fn in_order(rows: &[Row], weight: Weight) -> impl Iterator<Item = &Row> {
+    let counting = rows.iter().filter(move |row| row.counts() && Weight::of(row) == weight);
+    counting.flat_map(|row| {
         let below = rows.iter().filter(|other| other.under.as_ref().is_some_and(|under| under.id == row.id));
         std::iter::once(row).chain(below)
     })
@@ -167,13 +187,14 @@ fn in_sum(rows: &[Row]) -> String {
     let all = rows.iter().filter(|row| row.counts()).count();
     let compared: usize = judged.into_iter().map(of).sum();
     format!(
-        "\n{table}\n{all} rows: {compared} compared ({} ok, {} off, {} explained), {} missing, {} context\n\
+        "\n{table}\n{all} rows: {compared} compared ({} ok, {} off, {} explained), {} missing, {} context, {} not judged (quick)\n\
          under them, not counted: {} duplicates, {} restatements, {} alternatives\n",
         of(Status::Ok),
         of(Status::Off),
         of(Status::Explained),
         of(Status::Missing),
         of(Status::Context),
+        of(Status::NotJudged),
         repeated(Relation::Duplicate),
         repeated(Relation::Restatement),
         repeated(Relation::Alternative),
@@ -209,10 +230,9 @@ fn line(row: &Row) -> Vec<String> {
         Side::AtMost => "at most ",
     };
     let tolerance = match row.within {
-        Some(within) => format!("{} % or {within}", number(row.tolerance)),
-        None => format!("{} %", number(row.tolerance)),
+        Some(within) => format!("{} % or {within}", row.tolerance.map_or("-".to_string(), number)),
+        None => row.tolerance.map_or("-".to_string(), |tolerance| format!("{} %", number(tolerance))),
     };
-    let short = if row.of_short_runs { "~" } else { "" };
     let below = if row.under.is_some() { "  " } else { "" };
     let status = match &row.under {
         Some(under) => format!("{} ({:?})", row.status.name(), under.relation).to_lowercase(),
@@ -221,7 +241,7 @@ fn line(row: &Row) -> Vec<String> {
     vec![
         format!("{below}{}", row.id),
         format!("{side}{}", number(row.published)),
-        row.ours.map_or("-".to_string(), |ours| format!("{short}{}", number(ours))),
+        row.ours.map_or("-".to_string(), number),
         row.deviation.map_or("-".to_string(), |deviation| format!("{deviation:+.1} %")),
         if row.ours.is_some() { tolerance } else { "-".to_string() },
         row.class.map_or("-", |class| class.name()).to_string(),

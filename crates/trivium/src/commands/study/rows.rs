@@ -2,7 +2,8 @@
 
 use super::class::Class;
 use super::measure::{Figures, Why};
-use super::plan::{Experiment, Explained, Measure, MissTable, Plan, RowPlan, Side, Under};
+use super::origin::Measure;
+use super::plan::{Experiment, Explained, MissTable, Plan, RowPlan, Side, Under};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
@@ -21,11 +22,15 @@ pub enum Status {
     Missing,
     /// There is nothing to compare.
     Context,
+    /// Ours is of a run that `--quick` has made shorter than declared.
+    #[serde(rename = "not judged (quick)")]
+    NotJudged,
 }
 
 impl Status {
     /// All of them, in the order of reports.
-    pub const ALL: [Status; 5] = [Status::Ok, Status::Off, Status::Explained, Status::Missing, Status::Context];
+    pub const ALL: [Status; 6] =
+        [Status::Ok, Status::Off, Status::Explained, Status::Missing, Status::Context, Status::NotJudged];
 
     /// As results write it.
     pub fn name(self) -> &'static str {
@@ -35,6 +40,7 @@ impl Status {
             Status::Explained => "explained",
             Status::Missing => "missing",
             Status::Context => "context",
+            Status::NotJudged => "not judged (quick)",
         }
     }
 }
@@ -71,8 +77,8 @@ pub struct Row {
     pub published: f64,
     /// On which side of it ours may be.
     pub side: Side,
-    /// How far off ours may be, in percent of the published figure.
-    pub tolerance: f64,
+    /// How far off ours may be, in percent of the published figure; nothing of a bound, which has no slack.
+    pub tolerance: Option<f64>,
     /// Or how far in its unit, where that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
@@ -98,9 +104,6 @@ pub struct Row {
     /// Other experiments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
-    /// Whether ours comes from runs that `--quick` has made shorter than the declared ones.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub of_short_runs: bool,
 }
 
 impl Row {
@@ -114,16 +117,12 @@ impl Row {
 ///
 /// # Errors
 /// The study speaks of a row that is not there, or puts a row under one that does not count itself.
-pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) -> Result<Vec<Row>, Failure> {
+pub fn all(plan: &Plan, published: &[Published], source: &Figures) -> Result<Vec<Row>, Failure> {
     let claims = claims(plan, published);
-    if let Some((at, twice)) = claims.iter().enumerate().find(|(at, row)| claims[..*at].iter().any(|r| r.id == row.id))
-    {
-        let what = format!(
-            "row {} of the published and derived ones has the id `{}`, as an earlier one has",
-            at + 1,
-            twice.id
-        );
-        return Err(Failure::input(what, "each row has an id of its own"));
+    let file = plan.file.0.display();
+    if let Some((_, twice)) = claims.iter().enumerate().find(|(at, row)| claims[..*at].iter().any(|r| r.id == row.id)) {
+        let what = format!("a `[[derived]]` row has the id `{}`, as an earlier one has", twice.id);
+        return Err(Failure::at(what, file, "each row has an id of its own"));
     }
     plan.tables.iter().try_for_each(|table| source.check_table(table))?;
     let mut tables: Vec<Option<&MissTable>> = vec![None; claims.len()];
@@ -134,11 +133,11 @@ pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) 
             plans[at].under = restated(&claims, table, at);
         }
     }
-    for row in &plan.rows {
+    for (number, row) in plan.rows.iter().enumerate() {
         for at in range(&claims, &row.ids)? {
             if !plans[at].ids.is_empty() {
-                let what = format!("row `{}` stands in two `[[rows]]` of study.toml", claims[at].id);
-                return Err(Failure::input(what, "judge each row once"));
+                let what = format!("row `{}` stands in two `[[rows]]`, and this is the second", claims[at].id);
+                return Err(Failure::at(what, plan.place(number), "judge each row once"));
             }
             let under = plans[at].under.take();
             plans[at] = RowPlan { under: row.under.clone().or(under), ..row.clone() };
@@ -147,7 +146,7 @@ pub fn all(plan: &Plan, published: &[Published], source: &Figures, quick: bool) 
     let counts = |at: usize| tables[at].is_some() || plans[at].ours.is_some();
     plans.iter().try_for_each(|plan| check_under(plan, &claims, &plans, &counts))?;
     let judged = claims.iter().zip(plans).zip(tables);
-    Ok(judged.map(|((claim, planned), table)| judge(plan, claim, &planned, table, source, quick)).collect())
+    Ok(judged.map(|((claim, planned), table)| judge(plan, claim, &planned, table, source)).collect())
 }
 
 /// What is to be compared: the published rows, and those that the study derives.
@@ -210,14 +209,7 @@ fn range(published: &[Published], ids: &[String]) -> Result<std::ops::RangeInclu
 }
 
 /// Judges one row.
-fn judge(
-    plan: &Plan,
-    row: &Published,
-    planned: &RowPlan,
-    table: Option<&MissTable>,
-    source: &Figures,
-    quick: bool,
-) -> Row {
+fn judge(plan: &Plan, row: &Published, planned: &RowPlan, table: Option<&MissTable>, source: &Figures) -> Row {
     let ours: Result<f64, Why> = match (&planned.ours, table) {
         (Some(measure), _) => source.value(measure, &row.unit),
         (None, _) if planned.context => Err(String::new()),
@@ -236,10 +228,12 @@ fn judge(
     };
     let measured = |measure: &Measure| source.value(measure, &row.unit);
     let fits = ours.as_ref().is_ok_and(|ours| judge.fits(*ours, row.value));
-    let experiment = planned.explained.as_ref().filter(|_| !fits).and_then(|explained| {
+    let is_short = planned.ours.as_ref().is_some_and(|measure| source.is_of_short_runs(measure));
+    let experiment = planned.explained.as_ref().filter(|_| !fits && !is_short).and_then(|explained| {
         ours.as_ref().ok().map(|ours| judge.explanation(explained, *ours, measured(&explained.experiment), row.value))
     });
     let status = match (&ours, &experiment) {
+        (Ok(_), _) if is_short => Status::NotJudged,
         (Ok(_), _) if fits => Status::Ok,
         (Ok(_), Some(Trial { note: None, .. })) => Status::Explained,
         (Ok(_), _) => Status::Off,
@@ -254,7 +248,7 @@ fn judge(
         unit: row.unit.clone(),
         published: row.value,
         side: judge.side,
-        tolerance: judge.tolerance,
+        tolerance: Some(judge.tolerance).filter(|_| judge.side == Side::Both),
         within: Some(judge.within).filter(|within| *within > 0.0),
         why: planned.why.clone(),
         class,
@@ -264,8 +258,7 @@ fn judge(
         reason: planned.reason.clone().or(ours.err()).filter(|why| !why.is_empty()),
         under: planned.under.clone(),
         experiment,
-        tried: planned.tried.iter().filter(|_| !fits).map(trial).collect(),
-        of_short_runs: quick && planned.ours.as_ref().is_some_and(Measure::is_of_runs),
+        tried: planned.tried.iter().filter(|_| !fits && !is_short).map(trial).collect(),
     }
 }
 
@@ -293,12 +286,13 @@ struct Judge {
 
 impl Judge {
     fn fits(&self, ours: f64, published: f64) -> bool {
-        let room = (published.abs() * self.tolerance / 100.0).max(self.within) + 1e-9;
+        // A sum of floating-point numbers may differ from what it stands for in its last places.
+        let places = 1e-9 * published.abs().max(1.0);
         let difference = ours - published;
         match self.side {
-            Side::Both => difference.abs() <= room,
-            Side::AtLeast => difference >= -room,
-            Side::AtMost => difference <= room,
+            Side::Both => difference.abs() <= (published.abs() * self.tolerance / 100.0).max(self.within) + places,
+            Side::AtLeast => difference >= -places,
+            Side::AtMost => difference <= places,
         }
     }
 
@@ -329,6 +323,9 @@ mod tests {
         assert!(judge(Side::Both).fits(104.0, 100.0) && !judge(Side::Both).fits(94.0, 100.0));
         assert!(judge(Side::AtMost).fits(3.0, 25.0) && !judge(Side::AtMost).fits(30.0, 25.0));
         assert!(judge(Side::AtLeast).fits(30.0, 19.0) && !judge(Side::AtLeast).fits(3.0, 19.0));
+        // It has no slack: 1.98 is not at least 2.
+        assert!(judge(Side::AtLeast).fits(2.0, 2.0) && !judge(Side::AtLeast).fits(1.98, 2.0));
+        assert!(judge(Side::AtMost).fits(2.0, 2.0) && !judge(Side::AtMost).fits(2.02, 2.0));
     }
 
     #[test]

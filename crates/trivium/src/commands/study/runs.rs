@@ -1,5 +1,6 @@
 //! Carrying out the runs of a study, and keeping what is done so that a study that was stopped goes on where it was.
 
+use super::kept::Kept;
 use super::plan::RunPlan;
 use crate::commands::program;
 use crate::commands::sim::{Bench, Room};
@@ -47,7 +48,7 @@ pub struct Done {
 /// What all runs share.
 pub struct StudyRunner<'a> {
     /// Where results are kept.
-    pub folder: &'a Path,
+    pub kept: &'a Kept,
     /// The seed.
     pub seed: u64,
     /// Host threads of each run.
@@ -66,8 +67,8 @@ struct Ready {
 
 impl StudyRunner<'_> {
     /// A runner that has loaded nothing yet.
-    pub fn new(folder: &Path, seed: u64, jobs: u32, with_long: bool) -> StudyRunner<'_> {
-        StudyRunner { folder, seed, jobs, with_long, programs: BTreeMap::new() }
+    pub fn new(kept: &Kept, seed: u64, jobs: u32, with_long: bool) -> StudyRunner<'_> {
+        StudyRunner { kept, seed, jobs, with_long, programs: BTreeMap::new() }
     }
 
     /// Carries out what is not done yet.
@@ -94,11 +95,11 @@ impl StudyRunner<'_> {
             done.hashes.insert("program ".to_string() + &plan.program, ready.program.hash().to_string());
             done.hashes.extend(ready.protocols.iter().map(|protocol| library::hash(protocol)));
             let file = self.file(plan, &ready);
-            let kept = std::fs::read_to_string(&file).ok().and_then(|text| outcome(plan, &text));
-            let outcome = match kept {
-                Some(kept) => {
+            let damaged = || self.kept.damaged(&file, &plan.name);
+            let outcome = match self.kept.read(&file, &plan.name)? {
+                Some(text) => {
                     clock.skip();
-                    kept
+                    outcome(plan, &text).ok_or_else(damaged)?
                 }
                 None if plan.is_long && !self.with_long => {
                     clock.skip();
@@ -111,7 +112,7 @@ impl StudyRunner<'_> {
                         done.interrupted = true;
                         break;
                     };
-                    output::write_file(&file, text.as_bytes())?;
+                    self.kept.write(&file, &text)?;
                     let outcome = outcome(plan, &text);
                     clock.end();
                     outcome.ok_or_else(|| Failure::input("a result is not as it should be", ""))?
@@ -147,8 +148,6 @@ impl StudyRunner<'_> {
     fn file(&self, plan: &RunPlan, ready: &Ready) -> PathBuf {
         let protocols: Vec<String> = ready.protocols.iter().map(|protocol| library::hash(protocol).1).collect();
         let parts = [
-            // A changed simulator may come to another result.
-            env!("TRIVIUM_SIMULATOR").to_string(),
             ready.program.hash().to_string(),
             protocols.join(" "),
             ready.machine.hash.clone(),
@@ -158,7 +157,7 @@ impl StudyRunner<'_> {
             plan.args.join(" "),
         ];
         let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
-        self.folder.join(format!("{:.24}.json", library::hex(&parts)))
+        self.kept.file(&parts)
     }
 
     /// The result of a run as JSON, unless it was interrupted.

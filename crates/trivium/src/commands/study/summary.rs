@@ -2,7 +2,8 @@
 
 use super::class::Class;
 use super::measure::Figures;
-use super::plan::{Declared, Experiment, Measure, Plan, Relation, Sensitivity, Side};
+use super::origin::Measure;
+use super::plan::{Declared, Experiment, Plan, Relation, Sensitivity, Side};
 use super::rows::{Row, Status, Trial, trial};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -29,6 +30,75 @@ pub fn counts(rows: &[Row]) -> BTreeMap<&'static str, usize> {
     counts
 }
 
+/// How much it says about us that a row agrees: from what says most to what says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// A figure of programs, simulated or measured, that may be neither less nor more than published.
+    Figure,
+    /// A bound that programs keep or break.
+    Bound,
+    /// A single miss on a quiet machine, put together out of priced parts.
+    Composed,
+    /// An input, or arithmetic of inputs.
+    Input,
+    /// There is no figure of ours.
+    Nothing,
+}
+
+impl Weight {
+    /// All of them, in the order of reports.
+    pub const ALL: [Weight; 5] = [Weight::Figure, Weight::Bound, Weight::Composed, Weight::Input, Weight::Nothing];
+
+    /// Of a row.
+    pub fn of(row: &Row) -> Weight {
+        match (row.class.filter(|_| row.ours.is_some()), row.side) {
+            (Some(Class::Simulated | Class::Measured), Side::Both) => Weight::Figure,
+            (Some(Class::Simulated | Class::Measured), _) => Weight::Bound,
+            (Some(Class::Composed), _) => Weight::Composed,
+            (Some(Class::Given | Class::Arithmetic), _) => Weight::Input,
+            (None, _) => Weight::Nothing,
+        }
+    }
+
+    /// As reports write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Weight::Figure => "figures of programs, on both sides",
+            Weight::Bound => "bounds of programs",
+            Weight::Composed => "composed: single misses on a quiet machine",
+            Weight::Input => "inputs and arithmetic of inputs, which say nothing about us",
+            Weight::Nothing => "no figure of ours",
+        }
+    }
+}
+
+/// What counts, of the rows of one weight.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfWeight {
+    /// The weight's name.
+    pub what: &'static str,
+    /// How many rows there are.
+    pub rows: usize,
+    /// How many of each status that occurs.
+    pub counts: BTreeMap<&'static str, usize>,
+    /// Those that are off.
+    pub off: Vec<String>,
+}
+
+/// What counts: the rows by what they say about us, from most to nothing.
+pub fn counting(rows: &[Row]) -> Vec<OfWeight> {
+    let of = |weight: Weight| {
+        let mut sum = OfWeight { what: weight.name(), rows: 0, counts: BTreeMap::new(), off: Vec::new() };
+        for row in rows.iter().filter(|row| row.counts() && Weight::of(row) == weight) {
+            sum.rows += 1;
+            *sum.counts.entry(row.status.name()).or_default() += 1;
+            sum.off.extend(Some(row.id.clone()).filter(|_| row.status == Status::Off));
+        }
+        sum
+    };
+    Weight::ALL.map(of).into_iter().filter(|sum| sum.rows > 0).collect()
+}
+
 /// How many rows stand under others, by how they belong to them.
 pub fn repeated(rows: &[Row], relation: Relation) -> usize {
     rows.iter().filter(|row| row.under.as_ref().is_some_and(|under| under.relation == relation)).count()
@@ -47,7 +117,8 @@ fn summed<'a>(rows: impl Iterator<Item = &'a Row>) -> OfClass {
     for row in rows {
         sum.rows += 1;
         *sum.counts.entry(row.status.name()).or_default() += 1;
-        errors.extend(row.deviation.filter(|_| row.side == Side::Both).map(|deviation| (row.id.as_str(), deviation)));
+        let is_judged = row.side == Side::Both && row.status != Status::NotJudged;
+        errors.extend(row.deviation.filter(|_| is_judged).map(|deviation| (row.id.as_str(), deviation)));
     }
     if !errors.is_empty() {
         sum.mean_error = Some(errors.iter().map(|(_, error)| error.abs()).sum::<f64>() / errors.len() as f64);
@@ -107,7 +178,10 @@ pub fn sensitivity(plan: &Plan, source: &Figures) -> Vec<Headline> {
         let ours = figure(&planned.ours).ok();
         let variant = |tried: &Experiment| {
             let trial = trial(&tried.what, figure(&tried.ours), ours);
-            Trial { is_finding: trial.deviation.is_some_and(|moves| moves.abs() > FINDING), ..trial }
+            let is_short = [&planned.ours, &tried.ours].into_iter().any(|measure| source.is_of_short_runs(measure));
+            let is_finding = !is_short && trial.deviation.is_some_and(|moves| moves.abs() > FINDING);
+            let note = trial.note.or(is_short.then(|| Status::NotJudged.name().to_string()));
+            Trial { is_finding, note, ..trial }
         };
         Headline {
             what: planned.what.clone(),

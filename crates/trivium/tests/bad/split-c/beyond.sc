@@ -12,11 +12,9 @@ int splitc_main(void) {
 //! error: node 1: a store of 4 bytes at 0x57db8440 is out of bounds (private memory is 0x400..0x1610000, shared memory 0x40000000..0x42000000)
 //!  --> FILE:6
 //! note: node 1, cycle _ in splitc_main
-//! note: called from <split-c>:4 in main
 //= 1
 //$ run FILE -p stache -n 2
 //! error: node 1: a store of 4 bytes at 0x57db8440 is out of bounds (private memory is 0x400..0x1610000, shared memory 0x40000000..0x42000000)
 //!  --> FILE:6
 //! note: node 1 in splitc_main
-//! note: called from <split-c>:4 in main
 //= 1

@@ -12,6 +12,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: bulk_read of -4 bytes: a negative length
 //!  --> FILE:7
-//! note: node 1, cycle _ in fail, called by check, called by bulk_read, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in bulk_read, called by splitc_main
 //= 1

@@ -11,12 +11,10 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: bulk_write of 134217728 bytes at 0x40040040: these bytes do not lie on one processor
 //!  --> FILE:6
-//! note: node 1, cycle _ in fail, called by check, called by bulk_write, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in bulk_write, called by splitc_main
 //= 1
 //$ run FILE -p stache -n 2
 //! error: node 1: the program reports: split-c: bulk_write of 134217728 bytes at 0x40040040: these bytes do not lie on one processor
 //!  --> FILE:6
-//! note: node 1 in fail, called by check, called by bulk_write, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1 in bulk_write, called by splitc_main
 //= 1

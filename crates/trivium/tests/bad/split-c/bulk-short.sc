@@ -12,8 +12,6 @@ int splitc_main(void) {
 //!     6 |     bulk_write(toglobal(0, total), here);
 //!       |                                        ^
 //! split-c.h:_:6: note: 'bulk_write' declared here
-//!   _ | void bulk_write(void SPLITC_GLOBAL *to, const void *from, intptr_t bytes);
-//!       |      ^          ~~~~~~~~~~~~~
 //! 1 error generated.
 //!  --> FILE
 //! help: correct what the compiler names above

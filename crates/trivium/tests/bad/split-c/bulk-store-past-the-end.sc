@@ -11,6 +11,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: bulk_store of 134217728 bytes at 0x40040040: these bytes do not lie on one processor
 //!  --> FILE:6
-//! note: node 1, cycle _ in fail, called by check, called by bulk_store, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in bulk_store, called by splitc_main
 //= 1

@@ -12,8 +12,6 @@ int splitc_main(void) {
 //!     6 |     bulk_read(here, toglobal(0, &total), sizeof here);
 //!       |               ^~~~
 //! split-c.h:_:22: note: passing argument to parameter 'to' here
-//!   _ | void bulk_read(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes);
-//!       |                      ^
 //! 1 error generated.
 //!  --> FILE
 //! help: correct what the compiler names above

@@ -9,12 +9,10 @@ int splitc_main(void) {
 }
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: the C compiler refuses the program:
-//! FILE:6:22: error: passing 'typeof (*global(total)) *' (aka 'int *global') to parameter of type 'void *' changes address space of pointer
+//! FILE:6:22: error: passing 'int *global' to parameter of type 'void *' changes address space of pointer
 //!     6 |     bulk_get(toglobal(0, total), here, sizeof here);
 //!       |                      ^~
 //! split-c.h:_:21: note: passing argument to parameter 'to' here
-//!   _ | void bulk_get(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes);
-//!       |                     ^
 //! 1 error generated.
 //!  --> FILE
 //! help: correct what the compiler names above

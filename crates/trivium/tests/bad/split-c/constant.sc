@@ -11,6 +11,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: 0x30000000 is made a global pointer: it is not this processor's to share: it lies outside of its static data, malloc and spread memory
 //!  --> FILE:6
-//! note: node 1, cycle _ in fail, called by splitc_not_shared, called by splitc_address_on, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in splitc_main
 //= 1

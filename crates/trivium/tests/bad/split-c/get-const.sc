@@ -15,9 +15,6 @@ int splitc_main(void) {
 //! FILE:6:10: warning: passing 'const int *' to parameter of type 'void *' discards qualifiers [-Wincompatible-pointer-types-discards-qualifiers]
 //!     6 |     here := *toglobal(0, &total);
 //!       |          ^~~~~~~~
-//! split-c.h:_:23: note: passing argument to parameter 'to' here
-//!   _ | void splitc_get(void *to, const void SPLITC_GLOBAL *from, size_t bytes);
-//!       |                       ^
 //! 1 warning and 1 error generated.
 //!  --> FILE
 //! help: correct what the compiler names above

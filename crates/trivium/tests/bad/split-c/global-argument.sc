@@ -8,7 +8,7 @@ int splitc_main(void) {
 }
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: the C compiler refuses the program:
-//! FILE:6:39: error: passing 'typeof (*global(&total)) *' (aka 'int *global') to parameter of type 'int *' changes address space of pointer
+//! FILE:6:39: error: passing 'int *global' to parameter of type 'int *' changes address space of pointer
 //!     6 |     return 0 * MYPROC + twice(toglobal(0, &total));
 //!       |                                       ^~
 //! FILE:3:23: note: passing argument to parameter 'of' here

@@ -8,7 +8,7 @@ int splitc_main(void) {
 }
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: the C compiler refuses the program:
-//! FILE:5:10: error: initializing 'int *' with an expression of type 'typeof (*global(&total)) *' (aka 'int *global') changes address space of pointer
+//! FILE:5:10: error: initializing 'int *' with an expression of type 'int *global' changes address space of pointer
 //!     5 |     int *local = toglobal(0, &total);
 //!       |          ^               ~~
 //! 1 error generated.

@@ -8,7 +8,7 @@ int splitc_main(void) {
 }
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: the C compiler refuses the program:
-//! FILE:5:20: error: initializing 'double *spread' with an expression of type 'typeof (*global(&total)) *' (aka 'double *global') changes address space of pointer
+//! FILE:5:20: error: initializing 'double *spread' with an expression of type 'double *global' changes address space of pointer
 //!     5 |     double *spread walk = toglobal(0, &total);
 //!       |                    ^              ~~
 //! 1 error generated.

@@ -46,12 +46,10 @@ int splitc_main(void) {
 //!    15 |     bulk_get(there, local, 4);  walk = there;
 //!       |              ^~~~~
 //! split-c.h:_:21: note: passing argument to parameter 'to' here
-//!   _ | void bulk_get(void *to, const void SPLITC_GLOBAL *from, intptr_t bytes);
-//!       |                     ^
 //! FILE:15:38: error: assigning 'int *global' to 'double *spread' changes address space of pointer
 //!    15 |     bulk_get(there, local, 4);  walk = there;
 //!       |                                      ^ ~~~~~
-//! FILE:16:12: error: incompatible pointer to integer conversion initializing 'typeof_unqual (*splitc_6)' (aka 'int') with an expression of type 'char[5]' [-Wint-conversion]
+//! FILE:16:12: error: incompatible pointer to integer conversion initializing 'int' with an expression of type 'char[5]' [-Wint-conversion]
 //!    16 |     *there := "text";
 //!       |            ^
 //! FILE:17:12: error: use of undeclared identifier 'undeclared'

@@ -11,6 +11,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: the global pointer 0x9c40 is used, and points to no processor's memory: null with an offset, one that was never set, or a wrong number
 //!  --> FILE:6
-//! note: node 1, cycle _ in fail, called by splitc_not_global, called by splitc_at, called by splitc_check, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in splitc_main
 //= 1

@@ -12,6 +12,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: a null global pointer is used
 //!  --> FILE:7
-//! note: node 1, cycle _ in fail, called by splitc_not_global, called by splitc_at, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in splitc_main
 //= 1

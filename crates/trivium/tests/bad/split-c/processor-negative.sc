@@ -11,6 +11,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: toglobal names processor -1, which does not exist: there are 2
 //!  --> FILE:6
-//! note: node 1, cycle _ in fail, called by splitc_no_processor, called by splitc_address_on, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in splitc_main
 //= 1

@@ -11,12 +11,10 @@ int splitc_main(void) {
 //! FILE:5:26: error: read-only variable is not assignable
 //!     5 |     *toglobal(0, &total) := 4;
 //!       |                          ^
-//! FILE:5:26: warning: passing 'typeof (*global(&total)) *' (aka 'const int *global') to parameter of type 'void *global' discards qualifiers [-Wincompatible-pointer-types-discards-qualifiers]
+//! FILE:5:26: warning: passing 'const int *global' to parameter of type 'void *global' discards qualifiers [-Wincompatible-pointer-types-discards-qualifiers]
 //!     5 |     *toglobal(0, &total) := 4;
 //!       |                          ^~~~~
 //! split-c.h:_:37: note: passing argument to parameter 'to' here
-//!   _ | void splitc_put(void SPLITC_GLOBAL *to, const void *from, size_t bytes);
-//!       |                                     ^
 //! 1 warning and 1 error generated.
 //!  --> FILE
 //! help: correct what the compiler names above

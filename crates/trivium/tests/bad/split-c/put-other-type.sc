@@ -8,7 +8,7 @@ int splitc_main(void) {
 }
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: the C compiler refuses the program:
-//! FILE:5:26: error: incompatible pointer to integer conversion initializing 'typeof_unqual (*splitc_1)' (aka 'int') with an expression of type 'char[5]' [-Wint-conversion]
+//! FILE:5:26: error: incompatible pointer to integer conversion initializing 'int' with an expression of type 'char[5]' [-Wint-conversion]
 //!     5 |     *toglobal(0, &total) := "text";
 //!       |                          ^
 //! 1 error generated.

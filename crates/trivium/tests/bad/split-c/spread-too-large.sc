@@ -7,6 +7,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 0: the program reports: split-c: all_spread_malloc of 268435456 elements of 8 bytes: a processor has 16187344 bytes left: give more, for example by --cc -Wl,--initial-memory=67108864
 //!  --> FILE:4
-//! note: node 0, cycle _ in fail, called by spread, called by all_spread_malloc, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 0, cycle _ in all_spread_malloc, called by splitc_main
 //= 1

@@ -11,12 +11,10 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: 0xfffec is made a global pointer: a stack variable has no global address: make it static, or use malloc
 //!  --> FILE:6
-//! note: node 1, cycle _ in fail, called by splitc_not_shared, called by splitc_address_on, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in splitc_main
 //= 1
 //$ run FILE -p stache -n 2
 //! error: node 1: the program reports: split-c: 0xfffec is made a global pointer: a stack variable has no global address: make it static, or use malloc
 //!  --> FILE:6
-//! note: node 1 in fail, called by splitc_not_shared, called by splitc_address_on, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1 in splitc_main
 //= 1

@@ -10,6 +10,5 @@ int splitc_main(void) {
 //$ sim FILE -p stache -m typhoon -n 2
 //! error: node 1: the program reports: split-c: store_sync of -1 bytes: a negative number
 //!  --> FILE:5
-//! note: node 1, cycle _ in fail, called by store_sync, called by splitc_main
-//! note: called from <split-c>:4 in main
+//! note: node 1, cycle _ in store_sync, called by splitc_main
 //= 1

@@ -15,9 +15,6 @@ int splitc_main(void) {
 //!     5 |     int *global there = toglobal(&total, 0);
 //!       |                                  ^
 //!       |                                  *
-//! split-c.h:_:47: note: passing argument to parameter 'processor' here
-//!    _ | static inline uintptr_t splitc_address_on(int processor, uintptr_t local) {
-//!       |                                               ^
 //! 2 errors generated.
 //!  --> FILE
 //! help: correct what the compiler names above

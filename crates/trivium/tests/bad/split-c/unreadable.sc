@@ -11,7 +11,6 @@ int splitc_main(void) {
 //! error: node 0 loads 0x140040 by its private address, where it has no access to block 4097 now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too
 //!  --> FILE:7
 //! note: node 0, cycle _ in splitc_main
-//! note: called from <split-c>:4 in main
 //! note: 0x140040 is `total`
 //! help: go through the shared address (in Split-C, `*toglobal(MYPROC, &x)`), or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)
 //= 1
@@ -19,7 +18,6 @@ int splitc_main(void) {
 //! error: node 0 loads 0x140040 by its private address, where it has no access to block 4097 now: another node may have a copy that is newer, or that this store would make old; and under some protocols a home has to ask for its own blocks, too
 //!  --> FILE:7
 //! note: node 0 in splitc_main
-//! note: called from <split-c>:4 in main
 //! note: 0x140040 is `total`
 //! help: go through the shared address (in Split-C, `*toglobal(MYPROC, &x)`), or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)
 //= 1

@@ -1,0 +1,253 @@
+//! Where a figure of ours comes from: a key of a machine, a single miss, or what programs did in runs.
+
+use super::plan::at_place;
+use serde::Deserialize;
+
+/// One miss.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MissConfig {
+    /// The machine.
+    pub machine: String,
+    /// `read`, `write` or `upgrade`.
+    pub kind: String,
+    /// Where the block is: `local`, `remote` (without it), `home` or `third`.
+    #[serde(rename = "where")]
+    pub place: Option<String>,
+    /// The protocol, if not `stache`.
+    pub protocol: Option<String>,
+    /// Bytes of its block, if not those of the published measurements.
+    pub block: Option<u32>,
+    /// Network latency in cycles, if not the machine's own.
+    pub latency: Option<u64>,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Measure {
+    /// A key of a machine, times `scale`.
+    Machine {
+        /// The machine.
+        name: String,
+        /// Its key.
+        key: String,
+        /// Units of the row in one of the key.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// The quotient of two keys of a machine, times `scale`.
+    Quotient {
+        /// The machine.
+        name: String,
+        /// The upper key.
+        key: String,
+        /// The lower key.
+        by: String,
+        /// Units of the row in one of the quotient.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// The sum of keys of a machine.
+    SumOfKeys {
+        /// The machine.
+        name: String,
+        /// Its keys.
+        keys: Vec<String>,
+    },
+    /// The sum of keys of a machine divided by another.
+    QuotientOfSum {
+        /// The machine.
+        name: String,
+        /// The upper keys.
+        keys: Vec<String>,
+        /// The lower key.
+        by: String,
+    },
+    /// The network latency of a run in cycles, times `scale`.
+    Latency {
+        /// The run.
+        run: String,
+        /// Units of the row in one cycle.
+        scale: f64,
+    },
+    /// The total of a miss, in the row's unit.
+    Miss(MissConfig),
+    /// How much longer one miss takes than another, in percent.
+    MissSlower {
+        /// The one.
+        of: MissConfig,
+        /// The other.
+        than: MissConfig,
+    },
+    /// The network's share of a miss, in percent.
+    MissNetwork(MissConfig),
+    /// An argument of a run's program, as declared.
+    Argument {
+        /// The run.
+        run: String,
+        /// Its flag.
+        flag: String,
+    },
+    /// Nodes of a run.
+    Nodes(String),
+    /// Bytes of a run's blocks.
+    Block(String),
+    /// The bytes of the block with which it runs fastest.
+    Fastest(Vec<String>),
+    /// Time of the first run divided by that of the second; of several pairs the greatest.
+    Ratio(Vec<(String, String)>),
+    /// The time of the fastest of some runs divided by that of another: what that one wins over the best of them, as a quotient, or in
+    /// percent, as the row's unit is.
+    OverBest {
+        /// The runs of which the fastest counts.
+        best: Vec<String>,
+        /// The other.
+        of: String,
+    },
+    /// A quotient of two runs' times divided by that of two others.
+    RatioOfRatios {
+        /// The one.
+        of: (String, String),
+        /// The other.
+        to: (String, String),
+    },
+    /// The same as `Ratio` in percent.
+    PercentOf(Vec<(String, String)>),
+    /// By how many percent more time the first takes than the second; of several pairs the greatest.
+    Slower(Vec<(String, String)>),
+    /// By how many percent less the first does in a time than the second; of several pairs the greatest.
+    Loss(Vec<(String, String)>),
+    /// The number that stands behind a text in what a run's program printed, times `scale`.
+    Printed {
+        /// The run.
+        run: String,
+        /// The text.
+        after: String,
+        /// Units of the row in one of the number.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// What a library has counted of accesses on a node, or on all; divided by another count if `per` is one, times `scale`.
+    Counted {
+        /// The run.
+        run: String,
+        /// The node; all together if there is none.
+        node: Option<usize>,
+        /// What is counted.
+        what: Count,
+        /// By what that is divided.
+        per: Option<Count>,
+        /// Units of the row in one.
+        #[serde(default = "one")]
+        scale: f64,
+        /// A flag of the run's program, by whose value it is divided: iterations.
+        each: Option<String>,
+    },
+    /// So much work divided by the time of a run in microseconds: with floating-point operations, MFLOPS.
+    Rate {
+        /// The run.
+        run: String,
+        /// How much.
+        work: f64,
+        /// By what that is divided: processors.
+        #[serde(default = "one")]
+        by: f64,
+    },
+    /// The time of a run, or by how much it is longer than that of another, divided by `by`, in the row's unit.
+    Time {
+        /// The run.
+        run: String,
+        /// The other.
+        less: Option<String>,
+        /// By what it is divided.
+        #[serde(default = "one")]
+        by: f64,
+        /// A flag of the run's program, by whose value it is divided, too: iterations.
+        each: Option<String>,
+    },
+    /// Where the runs of one name, with `{x}`, begin to take longer than those of others: between two places on a straight line, and of several
+    /// others the greatest place.
+    Crossing {
+        /// The one.
+        of: String,
+        /// The others.
+        with: Vec<String>,
+        /// The places, from the least on.
+        x: Vec<u64>,
+    },
+    /// The cycles that stand behind a text in what a run's program printed, as a time in the row's unit: of single accesses on a quiet
+    /// machine.
+    PrintedCycles {
+        /// The run.
+        run: String,
+        /// The text.
+        after: String,
+    },
+    /// The share of the nodes' time that went to these parts, as a fraction or in percent, as the row's unit is.
+    Share {
+        /// The run.
+        run: String,
+        /// Names of statistics.
+        parts: Vec<String>,
+    },
+}
+
+impl Measure {
+    /// The runs that it is made of, where it comes from what programs did in them; `{x}` of a crossing is filled in.
+    pub fn runs(&self) -> Vec<String> {
+        let of_pairs = |pairs: &[(String, String)]| {
+            let both = pairs.iter().flat_map(|(of, to)| [of.clone(), to.clone()]);
+            both.collect()
+        };
+        match self {
+            Measure::Machine { .. } | Measure::Quotient { .. } | Measure::SumOfKeys { .. } => Vec::new(),
+            Measure::QuotientOfSum { .. } | Measure::Miss(_) | Measure::MissSlower { .. } => Vec::new(),
+            Measure::MissNetwork(_) => Vec::new(),
+            // What a run was given, and not what it did.
+            Measure::Latency { .. } | Measure::Argument { .. } | Measure::Nodes(_) | Measure::Block(_) => Vec::new(),
+            Measure::Fastest(runs) => runs.clone(),
+            Measure::OverBest { best, of } => best.iter().chain([of]).cloned().collect(),
+            Measure::Ratio(pairs) | Measure::PercentOf(pairs) => of_pairs(pairs),
+            Measure::Slower(pairs) | Measure::Loss(pairs) => of_pairs(pairs),
+            Measure::RatioOfRatios { of, to } => of_pairs(&[of.clone(), to.clone()]),
+            Measure::Time { run, less, .. } => [run].into_iter().chain(less).cloned().collect(),
+            Measure::Crossing { of, with, x } => {
+                let lines = [of].into_iter().chain(with);
+                lines.flat_map(|line| x.iter().map(|x| at_place(line, *x))).collect()
+            }
+            Measure::Share { run, .. } | Measure::Printed { run, .. } | Measure::Counted { run, .. } => {
+                vec![run.clone()]
+            }
+            Measure::Rate { run, .. } | Measure::PrintedCycles { run, .. } => vec![run.clone()],
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// What a library counts of the accesses that it checks, and of directory entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Count {
+    /// Loads, and calls that read (`get`).
+    Reads,
+    /// Of these, those to blocks of other homes.
+    RemoteReads,
+    /// Of all loads, those that needed no message.
+    ReadHits,
+    /// Those that did.
+    ReadMisses,
+    /// Of those, the ones to blocks of other homes.
+    RemoteReadMisses,
+    /// Loads of blocks at their home, in the first state: nobody else has asked for them.
+    UnsharedReads,
+    /// Stores, and calls that write (`put`, `store`).
+    Writes,
+    /// Of these, those to blocks at their home, in the first state.
+    UnsharedWrites,
+    /// Entries that were made in the directory.
+    Entries,
+}
