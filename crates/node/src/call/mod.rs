@@ -106,8 +106,8 @@ pub trait CallHost: HandlerMemory {
     /// That is more than there may be.
     fn has_allocated(&mut self, region: usize, bytes: u64) -> Result<(), NodeError>;
 
-    /// The program has given an allocation back.
-    fn has_freed(&mut self) {}
+    /// The program has allocated, or given an allocation back.
+    fn has_changed_space(&mut self) {}
 
     /// Now, on the clocks that count when a program asks for a lock, and when it takes one.
     fn lock_times(&self) -> (u64, u64);
@@ -159,8 +159,7 @@ impl<N: CallHost> Caller<'_, N> {
     fn call(&mut self, call: &Call) -> Result<CallStep, ProgramFault> {
         let thread = &mut self.node.core_mut().threads[RUNNING];
         match call {
-            Call::Node => return Ok(CallStep::Done(i64::from(self.node.core().me))),
-            Call::Nodes => return Ok(CallStep::Done(i64::from(self.node.core().protocols.nodes))),
+            Call::Node | Call::Nodes => return self.begin(call),
             _ if !thread.is_running() => return Ok(CallStep::Wait),
             _ => {}
         }
@@ -197,11 +196,12 @@ impl<N: CallHost> Caller<'_, N> {
 
     /// A call begins.
     fn begin(&mut self, call: &Call) -> Result<CallStep, ProgramFault> {
-        if !matches!(call, Call::ReadModifyWrite(_) | Call::WaitUntilChanged { .. }) {
+        if !matches!(call, Call::Node | Call::Nodes | Call::ReadModifyWrite(_) | Call::WaitUntilChanged { .. }) {
             self.node.core_mut().locks.does_something_else();
         }
         match call {
-            Call::Node | Call::Nodes => {}
+            Call::Node => return Ok(CallStep::Done(i64::from(self.node.core().me))),
+            Call::Nodes => return Ok(CallStep::Done(i64::from(self.node.core().protocols.nodes))),
             Call::Cycles => return Ok(CallStep::Done(self.node.clock().cast_signed())),
             Call::Nanoseconds => return Ok(CallStep::Done(i64::try_from(self.node.nanoseconds()).unwrap_or(i64::MAX))),
             Call::Sleep { nanoseconds } => return self.begin_sleep(*nanoseconds),
@@ -217,7 +217,7 @@ impl<N: CallHost> Caller<'_, N> {
                 let index = self.node.core().space_calls;
                 self.node.core().free(*addr, index).map_err(|error| self.node.fail(error))?;
                 self.node.core_mut().space_calls += 1;
-                self.node.has_freed();
+                self.node.has_changed_space();
             }
             Call::Bind { addr, protocol } => {
                 let binding =
@@ -263,28 +263,29 @@ impl<N: CallHost> Caller<'_, N> {
 
     /// A call goes on from where it had to wait.
     fn go_on(&mut self, flight: Flight) -> Result<CallStep, ProgramFault> {
-        match &flight {
+        match flight {
             Flight::Waits | Flight::Called { .. } => {}
-            Flight::Modifies(rmw) => {
+            Flight::Modifies(ref rmw) => {
                 if let Some(old) = self.modify(rmw)? {
                     return Ok(CallStep::Done(old.cast_signed()));
                 }
             }
-            &Flight::Watches { address, size, old } => {
+            Flight::Watches { address, size, old } => {
                 if let Some(value) = self.look(address, size, old)? {
                     return Ok(CallStep::Done(value.cast_signed()));
                 }
             }
-            &Flight::Hints { address, write } => {
+            Flight::Hints { address, write } => {
                 if self.node.prefetch(address, write) {
                     return Ok(CallStep::Done(0));
                 }
             }
-            &Flight::Calls { protocol, op, object, ref words } => {
+            Flight::Calls { protocol, op, object, words } => {
                 if object.kind != BLOCK || self.node.can_call(protocol, op, object)? {
-                    self.call_protocol((protocol, op), object, words.clone())?;
+                    self.call_protocol((protocol, op), object, words)?;
                     return Ok(self.flies(Flight::Called { protocol, op }));
                 }
+                return Ok(self.flies(Flight::Calls { protocol, op, object, words }));
             }
         }
         Ok(self.flies(flight))
@@ -322,6 +323,8 @@ impl<N: CallHost> Caller<'_, N> {
         let index = core.space_calls;
         let offset = core.space.borrow_mut().allocate(core.me, index, bytes, placement, number)?;
         core.space_calls += 1;
+        self.node.has_changed_space();
+        let core = self.node.core();
         let region = core.space.borrow().region_of(offset);
         if let Some(region) = region {
             self.node.has_allocated(region, bytes)?;

@@ -20,8 +20,6 @@ pub struct Stopped {
     pub protocol: usize,
     /// What the engine is asked for.
     pub event: EventKind,
-    /// A load or a store.
-    pub kind: AccessKind,
     /// The block's tag.
     pub tag: Access,
 }
@@ -132,7 +130,7 @@ fn stop<N: AccessHost>(
     if !node.may_ask(block, access) {
         return Ok(());
     }
-    let stopped = Stopped { block, protocol, event, kind: access.kind, tag };
+    let stopped = Stopped { block, protocol, event, tag };
     let is_prefetched = node.is_prefetched(block);
     let core = node.core_mut();
     // A processor with a cache makes no second request.

@@ -118,11 +118,10 @@ impl CallHost for NodeState {
         if self.core.space.borrow().wants_site(region, self.core.me) {
             self.names = Some(region);
         }
-        self.has_freed();
         Ok(())
     }
 
-    fn has_freed(&mut self) {
+    fn has_changed_space(&mut self) {
         if self.core.me != 0 {
             self.tell_of_allocations(0);
         }

@@ -201,9 +201,9 @@ impl AccessHost for NodeState {
         self.is_hinted(block)
     }
 
-    fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, _: &ProgramAccess, (): ()) {
-        let &Stopped { block, protocol, event, kind, tag } = stopped;
-        match kind {
+    fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, access: &ProgramAccess, (): ()) {
+        let &Stopped { block, protocol, event, tag } = stopped;
+        match access.kind {
             AccessKind::Read => self.counts.read_faults += 1,
             AccessKind::Write => {
                 self.counts.write_faults += 1;

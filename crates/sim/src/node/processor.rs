@@ -502,7 +502,7 @@ impl AccessHost for NodeState {
 
     /// Access control stops the access on the bus, and the engine hears of it.
     fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, access: &ProgramAccess, way: Way) {
-        let &Stopped { block, protocol, event, kind, tag } = stopped;
+        let (&Stopped { block, protocol, event, tag }, kind) = (stopped, access.kind);
         match (kind, tag) {
             (AccessKind::Read, _) => self.counts.counters.read_faults += 1,
             (AccessKind::Write, Access::Read) => {
