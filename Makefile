@@ -84,7 +84,7 @@ test-loom:
 	$(CARGO) test --release --locked --manifest-path crates/run/loom/Cargo.toml --target-dir target/loom
 
 test-mpi: setup mpi-wanted
-	@if tools/mpi look >/dev/null; then $(CARGO) test --release --locked --workspace $(MPI) --test group --test mpi --test run_mpi; fi
+	@if tools/mpi look >/dev/null; then $(CARGO) test --release --locked --workspace $(MPI) --test group --test mpi; fi
 
 # All tests, those that take minutes included; and what a `trivium` without MPI says where there is a launcher.
 test-slow: setup mpi-wanted

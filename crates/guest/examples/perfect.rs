@@ -1,6 +1,6 @@
 //! Runs a C program on perfect memory: `perfect NODES PROGRAM.c [ARGS]`.
 
-#[path = "../tests/world/mod.rs"]
+#[path = "../tests/suite/world/mod.rs"]
 mod world;
 
 use trivium_guest::Program;

@@ -3,7 +3,7 @@
 //! Rates are of the region of interest: of two runs that differ in its length, the difference of what was simulated by
 //! the difference of the time. Instructions are counted as everywhere (`crates/guest`); times are the least of several.
 
-#[path = "../tests/bench/mod.rs"]
+#[path = "../tests/suite/bench/mod.rs"]
 mod bench;
 
 use bench::{Run, file, machine, text_program};

@@ -1,0 +1,39 @@
+//! All tests of the checker that use it as other crates do, in one program: a program for each file would be linked 24 times.
+
+mod answers;
+mod blocks;
+mod browser;
+mod calls;
+mod charts;
+mod checkpoints;
+mod clearing;
+mod compaction;
+mod disk;
+mod elsewhere;
+mod estimate;
+mod every;
+mod file_test;
+mod files;
+mod folding;
+mod initially;
+mod language;
+mod limits;
+mod litmus;
+#[path = "../../../lang/tests/suite/mutant/mod.rs"]
+mod mutant;
+mod mutants;
+mod mutations;
+mod oracle;
+mod random;
+mod ranks;
+mod reductions;
+mod room;
+mod rooms;
+mod rumur;
+mod search;
+mod shipped;
+mod spin;
+mod suggest;
+mod walks;
+mod weaker;
+mod wrong_lists;

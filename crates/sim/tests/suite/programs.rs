@@ -1,0 +1,480 @@
+//! Programs give right answers on every machine, and the same results whatever the window.
+
+use crate::bench::{self, Run, machine, program, same_in, text_program};
+use trivium_sim::{Note, SimResult};
+
+const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
+
+/// Everything but the host's time.
+fn bytes(mut result: SimResult) -> String {
+    result.host_seconds = 0.0;
+    serde_json::to_string_pretty(&result).unwrap()
+}
+
+fn adds_up(result: &SimResult) {
+    for node in &result.per_node {
+        let sum = node.compute + node.read_stall + node.write_stall + node.tlb_stall + node.sync_stall + node.handler;
+        assert_eq!(sum, node.cycles, "{node:?}");
+    }
+    assert_eq!(
+        result.messages.values().sum::<u64>(),
+        result.per_node.iter().map(|node| node.messages_sent).sum::<u64>()
+    );
+}
+
+#[test]
+fn em3d_is_right_on_all_machines_and_slower_on_simpler_ones() {
+    let em3d = Run::of("em3d", &["-n", "60", "-i", "2"]).nodes(4);
+    let cycles = MACHINES.map(|name| {
+        let result = em3d.clone().on(machine(name, &[])).right();
+        assert!(result.misses.read > 0 && result.messages["stache.GetRead"] > 0, "{result:?}");
+        adds_up(&result);
+        result.cycles
+    });
+    assert!(cycles.is_sorted_by(|a, b| a < b), "{cycles:?}");
+}
+
+/// Under each protocol of whole blocks, for small numbers of nodes and all block sizes, and for many nodes.
+fn right_everywhere(run: &Run, nodes: &[u32], blocks: &[u64]) {
+    for protocol in ["msi", "stache", "swcc", "flash-coherence"] {
+        for &nodes in nodes {
+            for &block in blocks {
+                adds_up(&run.clone().under(&[protocol]).nodes(nodes).block(block).right());
+            }
+        }
+    }
+}
+
+const BLOCKS: [u64; 7] = [32, 64, 128, 256, 512, 1024, 2048];
+
+#[test]
+fn em3d_is_right_everywhere() {
+    let em3d = Run::of("em3d", &["-n", "20", "-i", "2"]);
+    right_everywhere(&em3d, &[1, 2, 3], &BLOCKS);
+    right_everywhere(&em3d, &[32, 64], &[64]);
+}
+
+/// The custom protocol changes no bit of the answer, on no machine and for no size of block.
+#[test]
+fn em3d_is_the_same_under_deferred_update() {
+    for (nodes, block) in [(1, 64), (2, 32), (5, 64), (8, 512)] {
+        for packed in ["1", "0"] {
+            let args = ["-n", "60", "-r", "30", "-p", packed];
+            let run = Run::of("em3d", &args).nodes(nodes).block(block).right();
+            let update = Run::of("em3d-update", &args).under(&["stache", "deferred-update"]).nodes(nodes).block(block);
+            for name in MACHINES {
+                assert_eq!(update.clone().on(machine(name, &[])).right().output, run.output, "{name}");
+            }
+        }
+    }
+}
+
+/// More words than the home notes for a reader: those beside them had become readable, and were stale.
+#[test]
+fn words_that_are_not_noted_are_not_stale() {
+    let args = ["-n", "2800", "-d", "10", "-r", "20", "-i", "3"];
+    let run = Run::of("em3d", &args).nodes(2).right();
+    let update = Run::of("em3d-update", &args).under(&["stache", "deferred-update"]).nodes(2).right();
+    assert_eq!(update.output, run.output);
+    assert!(update.messages["deferred-update.Look"] > 0, "all of them were noted: {:?}", update.messages);
+}
+
+/// A word that was noted for one phase only had been pushed for that one only.
+#[test]
+fn what_is_loaded_in_two_phases_is_pushed_for_both() {
+    Run::of("../crates/sim/tests/programs/every-phase", &[]).under(&["stache", "deferred-update"]).nodes(3).right();
+}
+
+/// The same of the other two custom protocols: positions that anybody may read are updated through the home, and
+/// velocities go to whoever owns a body. Positions come under the default protocol and back again between phases.
+#[test]
+fn bodies_are_the_same_under_update_and_migratory() {
+    const CUSTOM: [&str; 3] = ["stache", "update", "migratory"];
+    for (nodes, block, args) in [
+        (1, 64, &[][..]),
+        (2, 32, &["-m", "1", "-e", "2"]),
+        (4, 64, &[]),
+        (4, 2048, &["-n", "70", "-r", "9", "-i", "4"]),
+    ] {
+        let run = Run::of("bodies", args).nodes(nodes).block(block).right();
+        let custom = Run::of("bodies-update", args).under(&CUSTOM).nodes(nodes).block(block);
+        for name in MACHINES {
+            let result = custom.clone().on(machine(name, &[])).right();
+            adds_up(&result);
+            assert_eq!(result.output, run.output, "{name}");
+            assert_eq!(nodes > 1, result.messages.contains_key("update.New"), "who reads is told");
+            assert_eq!(nodes > 1, result.messages.contains_key("migratory.Data"), "owners change");
+        }
+    }
+    let run = Run::of("bodies", &["-k", "1", "-i", "4"]).nodes(32).right();
+    let custom = Run::of("bodies-update", &["-k", "1", "-i", "4"]).under(&CUSTOM).nodes(32);
+    assert_eq!(custom.right().output, run.output);
+    for seed in 0..8 {
+        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
+        let custom = Run::of("bodies-update", &[]).under(&CUSTOM).nodes(5).on(noisy).seed(seed);
+        assert_eq!(custom.right().output, Run::of("bodies", &[]).nodes(5).right().output, "seed {seed}");
+    }
+    right_everywhere(&Run::of("bodies", &["-k", "1"]), &[1, 3], &BLOCKS);
+}
+
+#[test]
+fn matmul_is_right_everywhere() {
+    right_everywhere(&Run::of("matmul", &["-n", "12"]), &[1, 2, 3], &BLOCKS);
+    right_everywhere(&Run::of("matmul", &["-n", "16", "-b", "4"]), &[3, 32], &[64]);
+}
+
+#[test]
+fn litmus_outcomes_are_allowed_whatever_the_jitter() {
+    let litmus = program("litmus");
+    for seed in 0..20 {
+        for protocol in ["msi", "stache", "swcc", "flash-coherence"] {
+            let run = Run::with(litmus.clone(), &["-n", "5", "-g", &seed.to_string()]).under(&[protocol]);
+            run.on(machine("simple-coma", &[("network.jitter", "300")])).nodes(4).seed(seed).right();
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: a thousand seeds"]
+fn litmus_outcomes_are_allowed_over_a_thousand_seeds() {
+    let litmus = program("litmus");
+    for seed in 0..1000 {
+        for protocol in ["msi", "stache", "swcc", "flash-coherence"] {
+            let run = Run::with(litmus.clone(), &["-n", "20", "-g", &seed.to_string()]).under(&[protocol]);
+            run.on(machine("simple-coma", &[("network.jitter", "500")])).nodes(4).seed(seed).right();
+        }
+    }
+}
+
+/// Caches of a few lines, so that what a processor owns is on its way out while another asks for it, and messages that
+/// overtake each other between different nodes.
+#[test]
+fn evictions_and_interventions_meet_whatever_the_jitter() {
+    let programs = [
+        ("em3d", &["-n", "16", "-i", "2", "-r", "50"][..]),
+        ("matmul", &["-n", "10"]),
+        ("lockbench", &["-n", "10"]),
+        ("litmus", &["-n", "4"]),
+    ];
+    let mut sent: std::collections::BTreeMap<String, u64> = Default::default();
+    for (name, args) in programs {
+        let run = Run::of(name, args).under(&["flash-coherence"]).nodes(4);
+        for (bytes, line, block) in [("64", "32", 64), ("256", "32", 32), ("256", "64", 128), ("1024", "32", 64)] {
+            for (seed, jitter) in [(1, "0"), (2, "300"), (3, "300"), (4, "3000")] {
+                let set = [
+                    ("access_control.granule", if line == "64" { "64" } else { "32" }),
+                    ("cache.bytes", bytes),
+                    ("cache.line", line),
+                    ("network.jitter", jitter),
+                ];
+                for on in ["typhoon", "typhoon-0"] {
+                    let result = run.clone().on(machine(on, &set)).block(block).seed(seed).right();
+                    adds_up(&result);
+                    result.messages.into_iter().for_each(|(message, count)| *sent.entry(message).or_default() += count);
+                }
+            }
+        }
+    }
+    // Lines were given up, clean and dirty; owners were asked for what they had just given up; requests were refused.
+    for message in ["RPLHINT", "WB", "FWDNAK", "NAK", "OXFER", "SWB", "INVAL"] {
+        let count = sent.get(&format!("flash-coherence.{message}")).copied().unwrap_or(0);
+        assert!(count > 100, "{count} of {message} in {sent:?}");
+    }
+}
+
+#[test]
+fn locks_barriers_and_messages_work() {
+    for nodes in [1, 2, 3, 8] {
+        Run::of("lockbench", &["-n", "24"]).nodes(nodes).right();
+        Run::of("lockbench-ticket", &["-n", "24"]).nodes(nodes).right();
+        Run::of("lockbench-token", &["-n", "24"]).under(&["stache", "token-lock"]).nodes(nodes).right();
+        Run::of("barrierbench", &["-n", "5"]).nodes(nodes).right();
+        Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
+        Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
+        // Longer than a range, and with packets that are full and not.
+        for words in ["32", "33", "50000"] {
+            Run::of("allgather", &["-n", words]).under(&["stache", "channel"]).nodes(nodes).right();
+        }
+    }
+    Run::of("pingpong", &["-n", "10"]).right();
+    for protocol in ["stache", "msi", "swcc", "german", "migratory"] {
+        for (nodes, block) in [(1, 32), (2, 256), (3, 2048), (8, 64)] {
+            Run::of("symmetric", &["-n", "500"]).under(&[protocol]).nodes(nodes).block(block).right();
+        }
+    }
+}
+
+/// A read-modify-write happens once, whoever performs it: the node when it has the block, or a handler. Who waits for a
+/// word to change does not miss the change.
+#[test]
+fn atomic_operations_are_right_under_every_protocol_of_whole_blocks() {
+    for protocol in ["msi", "stache", "migratory", "german", "swcc", "flash-coherence", "uncached"] {
+        for nodes in [1, 2, 3, 8] {
+            Run::of("lockbench", &["-n", "24"]).under(&[protocol]).nodes(nodes).right();
+            let atomics = Run::of("atomics", &["-n", "12"]).under(&[protocol]).nodes(nodes);
+            for block in [32, 2048] {
+                adds_up(&atomics.clone().block(block).right());
+            }
+        }
+    }
+}
+
+/// 30 remote fetch-and-adds of 3 nodes make 30, and neighbours in a word survive stores of all sizes.
+#[test]
+fn remote_accesses_keep_to_their_bytes_and_happen_once() {
+    for protocol in ["uncached", "stache", "swcc"] {
+        let result = Run::of("fetchadd", &[]).under(&[protocol]).nodes(3).right();
+        assert_eq!(result.output, "fetchadd: ok, sum 30\n", "{protocol}");
+    }
+    for block in BLOCKS {
+        adds_up(&Run::of("fetchadd", &["-n", "4"]).under(&["uncached"]).nodes(5).block(block).right());
+    }
+    for program in ["em3d", "matmul", "bodies", "falsesharing"] {
+        let run = Run::of(program, &[]).nodes(3);
+        assert_eq!(run.clone().under(&["uncached"]).right().output, run.right().output.clone(), "{program}");
+    }
+}
+
+#[test]
+fn accesses_that_do_not_wait_are_right_everywhere() {
+    let split = Run::of("splitphase", &["-n", "6", "-i", "2", "-k", "12"]).under(&["swcc"]);
+    for nodes in [1, 2, 3, 8] {
+        for block in [32, 256, 2048] {
+            adds_up(&split.clone().nodes(nodes).block(block).right());
+        }
+    }
+    for name in MACHINES {
+        split.clone().on(machine(name, &[])).nodes(5).right();
+    }
+    Run::of("splitphase", &["-n", "2", "-i", "2", "-k", "6"]).under(&["swcc"]).nodes(32).right();
+    for seed in 0..10 {
+        split.clone().on(machine("typhoon", &[("network.jitter", "300")])).nodes(4).seed(seed).right();
+    }
+}
+
+/// How often a message to a node is handled before one that the same node sent it earlier.
+fn overtakings(protocol: &str, jitter: &str) -> usize {
+    let lines = std::cell::RefCell::new(Vec::new());
+    let run = Run::of("em3d", &["-n", "40", "-i", "2", "-r", "50"]).under(&[protocol]).nodes(4).seed(3);
+    let run = run.on(machine("typhoon", &[("network.jitter", jitter)]));
+    run.go_and_tell(Some(&|event| lines.borrow_mut().push(event.clone()))).unwrap();
+    let mut under_way: std::collections::BTreeMap<(u16, u16), Vec<(String, String)>> = Default::default();
+    let mut overtakings = 0;
+    for note in lines.into_inner() {
+        let Note::Handled(line) = note else { continue };
+        if let Some(sender) = line.sender {
+            let sent = under_way.get_mut(&(sender, line.node)).expect("what arrives was sent");
+            let is_it = |m: &(String, String)| line.event == format!("{protocol}.{}", m.0) && line.object == m.1;
+            let at = sent.iter().position(is_it).expect("it was sent");
+            overtakings += usize::from(at > 0);
+            sent.remove(at);
+        }
+        for send in &line.sends {
+            let (name, to) = send.split_once(" to ").unwrap();
+            let sent = under_way.entry((line.node, to.parse().unwrap())).or_default();
+            sent.push((name.to_string(), line.object.clone()));
+        }
+    }
+    overtakings
+}
+
+#[test]
+fn messages_overtake_each_other_on_unordered_lanes_only_and_with_jitter_only() {
+    assert_eq!(overtakings("stache", "500"), 0);
+    assert_eq!(overtakings("swcc", "0"), 0);
+    assert!(overtakings("swcc", "500") > 0);
+}
+
+/// Exact means: byte-identical to the reference order for every window up to the lookahead.
+fn same_in_every_window(run: Run) {
+    let lookahead = run.machine.lookahead();
+    let reference = bytes(run.clone().window(0).right());
+    for window in [1, 7, lookahead / 2, lookahead] {
+        assert_eq!(bytes(run.clone().window(window).right()), reference, "window {window}");
+    }
+    assert_eq!(bytes(run.right()), reference, "the default window");
+}
+
+#[test]
+fn results_do_not_depend_on_the_window() {
+    for name in MACHINES {
+        same_in_every_window(Run::of("em3d", &["-n", "20", "-i", "2"]).on(machine(name, &[])).nodes(5));
+    }
+    same_in_every_window(Run::of("lockbench", &["-n", "20"]).nodes(5));
+    same_in_every_window(Run::of("em3d-update", &["-n", "30"]).under(&["stache", "deferred-update"]).nodes(4));
+    same_in_every_window(Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6));
+    same_in_every_window(Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(3));
+    same_in_every_window(
+        Run::of("litmus", &["-n", "4"]).on(machine("typhoon-1", &[("network.jitter", "77")])).nodes(4).seed(9),
+    );
+    same_in_every_window(Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3));
+    let noisy = machine("typhoon-0", &[("network.jitter", "120")]);
+    same_in_every_window(Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).on(noisy).nodes(4).seed(2));
+}
+
+#[test]
+fn the_seed_matters_only_with_jitter() {
+    let quiet = Run::of("em3d", &["-n", "20", "-i", "1"]).nodes(3);
+    assert_eq!(quiet.clone().seed(1).right().cycles, quiet.clone().seed(2).right().cycles);
+    let noisy = quiet.on(machine("typhoon", &[("network.jitter", "200")]));
+    assert_ne!(noisy.clone().seed(1).right().cycles, noisy.seed(2).right().cycles);
+}
+
+#[test]
+fn two_runs_print_the_same_bytes() {
+    let run = Run::of("em3d", &["-n", "20", "-i", "1"]).nodes(3);
+    assert_eq!(bytes(run.right()), bytes(run.right()));
+}
+
+/// Every node stores to pages that nobody has placed, and then reads all of them.
+const FIRST_TOUCH: &str = r#"(module
+    (import "trivium" "node" (func $node (result i32)))
+    (import "trivium" "nodes" (func $nodes (result i32)))
+    (import "trivium" "barrier" (func $barrier))
+    (import "trivium" "begin" (func $begin))
+    (import "trivium" "end" (func $end))
+    (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+    (memory (export "memory") 1)
+    (func (export "_start") (local $base i32) (local $i i32)
+        (local.set $base (call $alloc (i64.const 65536) (i32.const 2) (i32.const 0) (i32.const 0)))
+        (call $begin)
+        (i32.store (i32.add (local.get $base) (i32.mul (call $node) (i32.const 4096))) (i32.add (call $node) (i32.const 1)))
+        (call $end)
+        (call $barrier)
+        (loop $next
+            (if (i32.ne (i32.load (i32.add (local.get $base) (i32.mul (local.get $i) (i32.const 4096)))) (i32.add (local.get $i) (i32.const 1)))
+                (then unreachable))
+            (local.set $i (i32.add (local.get $i) (i32.const 1)))
+            (br_if $next (i32.lt_u (local.get $i) (call $nodes))))
+        (call $barrier)))"#;
+
+#[test]
+fn pages_live_where_they_are_first_touched_and_only_the_region_counts() {
+    let run = Run::with(bench::text_program(FIRST_TOUCH), &[]).nodes(4);
+    let result = run.clone().right();
+    // The store is to the node's own page then: it asks the page's manager, and misses in its own memory.
+    assert_eq!((result.misses.read, result.misses.write, result.messages.len()), (0, 0, 0), "{result:?}");
+    for node in &result.per_node {
+        assert_eq!(node.write_stall, 2 * 100 + 41, "{node:?}");
+        assert_eq!(node.instructions, 7, "{node:?}");
+    }
+    same_in_every_window(run);
+}
+
+#[test]
+#[ignore = "minutes: every program, protocol, machine, number of nodes and block size"]
+fn all_programs_are_right_everywhere() {
+    for name in MACHINES {
+        for (program, args) in
+            [("em3d", &["-n", "24", "-i", "2"][..]), ("matmul", &["-n", "16", "-b", "4"]), ("litmus", &["-n", "4"])]
+        {
+            right_everywhere(&Run::of(program, args).on(machine(name, &[])), &[1, 2, 3, 32, 64], &BLOCKS);
+        }
+    }
+}
+
+#[test]
+fn a_trace_tells_every_event_in_order_whatever_the_window() {
+    let trace = |window: u64| {
+        let lines = std::cell::RefCell::new(Vec::new());
+        let run = Run::of("pingpong", &["-n", "3"]).nodes(2).window(window);
+        let keep = |note: &Note| {
+            if let Note::Handled(event) = note {
+                lines.borrow_mut().push(event.clone());
+            }
+        };
+        let result = run.go_and_tell(Some(&keep)).unwrap();
+        (result, lines.into_inner())
+    };
+    let (result, lines) = trace(100);
+    assert!(lines.is_sorted_by_key(|line| (line.cycle, line.node)));
+    let sent: usize = lines.iter().map(|line| line.sends.len()).sum();
+    let counted = result.messages.values().sum::<u64>();
+    assert!(counted > 10 && sent as u64 >= counted, "the region of interest counts a part of {sent}: {counted}");
+    assert_eq!((lines[0].event.as_str(), lines[0].after.as_str()), ("stache.read", "Invalid.read.Readable"));
+    assert_eq!(trace(1).1, lines);
+}
+
+/// A call about a block touches its page, as an access does: it waits until the page has a home.
+#[test]
+fn a_call_about_a_block_gives_its_page_a_home() {
+    let protocol = r"protocol where
+        op whose(b: block): word
+        lane main fifo buffered
+        message Get on main
+        message Data on main with block
+        role home of block {
+            state Here: write { on whose { return 1 } on Get { send Data to sender } }
+        }
+        role copy of block {
+            state Away { on whose { return 2 } on read, write { send Get to home; await Data { install; goto Near; resume } } on Data impossible }
+            state Near: write { on whose { return 3 } on Data impossible }
+        }";
+    let protocol = trivium_lang::compile("where.tri", protocol, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+    // Node 1 asks about a block of a page that nobody has touched, and stores to it; then node 0 asks about it.
+    let text = r#"(module
+        (import "trivium" "node" (func $node (result i32)))
+        (import "trivium" "barrier" (func $barrier))
+        (import "trivium" "alloc" (func $alloc (param i64 i32 i32 i32) (result i32)))
+        (import "trivium:where" "whose" (func $whose (param i64) (result i64)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (local $at i32) (local $said i32)
+            (local.set $at (call $alloc (i64.const 4096) (i32.const 2) (i32.const 0) (i32.const 0)))
+            (if (call $node) (then
+                (local.set $said (i32.wrap_i64 (call $whose (i64.extend_i32_u (local.get $at)))))
+                (i32.store (local.get $at) (i32.const 7))))
+            (call $barrier)
+            (if (i32.eqz (call $node)) (then (local.set $said (i32.wrap_i64 (call $whose (i64.extend_i32_u (local.get $at)))))))
+            (call $exit (local.get $said))))"#;
+    for window in [0, 1, 100] {
+        let mut run = Run::with(text_program(text), &[]).window(window);
+        run.protocols = vec![std::sync::Arc::new(protocol.clone())];
+        let result = run.go().unwrap_or_else(|error| panic!("{error}"));
+        let said: Vec<i32> = result.exit_codes.values().copied().collect();
+        assert_eq!(said, [2, 1], "node 1 is the home, and node 0 is not");
+        assert_eq!(result.messages.values().sum::<u64>(), 0, "{:?}", result.messages);
+    }
+}
+
+/// Blocks of 8 bytes, on a machine that looks at accesses so finely, to blocks larger than a page.
+#[test]
+fn blocks_of_all_sizes() {
+    let fine = machine("typhoon", &[("cache.line", "8"), ("access_control.granule", "8")]);
+    for block in [8, 16, 4096, 8192, 65536] {
+        for (program, protocols, args) in [
+            ("em3d", &["stache"][..], &["-n", "60", "-i", "2"][..]),
+            ("matmul", &["swcc"], &["-n", "16", "-b", "4"]),
+            ("symmetric", &["msi"], &["-n", "300"]),
+            ("splitphase", &["swcc"], &["-n", "4", "-i", "2"]),
+            ("atomics", &["german"], &["-n", "4"]),
+        ] {
+            same_in(&Run::of(program, args).under(protocols).nodes(3).on(fine.clone()).block(block), &[0, 7]);
+        }
+    }
+    let error = Run::of("em3d", &[]).block(16).error().to_string();
+    assert!(error.contains("access control has granules of 32 bytes") && error.contains("cache.line=8"), "{error}");
+    for block in [0, 4, 24, 131_072] {
+        let error = Run::of("em3d", &[]).on(fine.clone()).block(block).error().to_string();
+        assert!(
+            error.contains("a power of two from 8 to 65536") || error.contains("granules of 8"),
+            "{block}: {error}"
+        );
+    }
+    let few = machine("typhoon", &[("memory.frames", "4")]);
+    let error = Run::of("em3d", &[]).on(few).block(8192).error().to_string();
+    assert!(error.contains("memory.frames"), "{error}");
+}
+
+/// Shared memory is under the first protocol that answers accesses, wherever it is named.
+#[test]
+fn protocols_may_be_named_in_any_order() {
+    for protocols in [["stache", "token-lock"], ["token-lock", "stache"]] {
+        Run::of("lockbench-token", &["-n", "6"]).under(&protocols).nodes(3).right();
+    }
+    for protocols in [["stache", "channel"], ["channel", "stache"]] {
+        Run::of("allgather", &["-n", "40"]).under(&protocols).nodes(3).right();
+    }
+    let error = Run::of("em3d", &[]).under(&["token-lock"]).error().to_string();
+    assert!(error.contains("which is not about blocks") && error.contains("--protocol stache"), "{error}");
+}

@@ -1,0 +1,8 @@
+//! Searches and runs by several processes of MPI, in one program.
+
+#[path = "../suite/harness/mod.rs"]
+mod harness;
+mod run;
+mod search;
+#[path = "../suite/viewer/mod.rs"]
+mod viewer;

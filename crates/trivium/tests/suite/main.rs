@@ -1,0 +1,57 @@
+//! All tests of the command line but those that need ranks (`tests/mpi`, `tests/group.rs`), in one program.
+
+mod architecture;
+mod both;
+mod broken;
+#[path = "../../../check/tests/suite/calls/mod.rs"]
+mod calls;
+mod commands;
+mod compare_live;
+mod contract;
+mod counters;
+mod documents;
+#[path = "../../../check/tests/suite/elsewhere/mod.rs"]
+mod elsewhere;
+mod ends;
+mod fingerprint;
+mod folder;
+mod freed;
+mod harness;
+mod inputs;
+mod live_trace;
+mod locks;
+#[path = "../../../lang/tests/suite/mutant/mod.rs"]
+mod mutant;
+mod outputs;
+mod page;
+mod parameters;
+mod perfetto;
+mod pictures;
+mod programs;
+#[path = "../../../check/tests/suite/random/mod.rs"]
+mod random;
+mod random_c;
+mod replay;
+#[path = "../../../check/tests/suite/rooms/mod.rs"]
+mod rooms;
+mod run;
+mod run_litmus;
+mod run_recorded;
+mod said;
+mod sessions;
+mod settings;
+mod split_c;
+mod split_c_calls;
+mod split_c_faults;
+mod split_c_language;
+mod split_c_names;
+mod split_c_own;
+mod split_c_programs;
+mod split_c_wrong;
+mod stall;
+mod study;
+mod study_live;
+mod study_swcc;
+mod trace;
+mod two_protocols;
+mod viewer;

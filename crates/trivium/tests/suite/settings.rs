@@ -1,0 +1,133 @@
+//! Every result carries its settings, so that two results of a sweep can be told apart.
+
+use crate::harness::trivium;
+use serde_json::{Value, json};
+
+/// A program that shares a block.
+fn program(folder: &std::path::Path) -> String {
+    let file = folder.join("share.c");
+    let text = "#include <trivium.h>\nint main(void) {\n    char *all = trivium_alloc_round_robin(256);\n    \
+                all[64 * trivium_node()]++;\n    return 0;\n}\n";
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+fn json_of(args: &[&str], code: i32) -> Value {
+    trivium(&[args, &["--format", "json"]].concat()).json(code)
+}
+
+#[test]
+fn every_command_says_with_which_settings_it_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path());
+    let recorded = folder.path().join("race.json").display().to_string();
+    let broken = ["check", "broken/pool-uncounted", "--format", "json", "--out", &recorded];
+    assert_eq!(trivium(&broken).code, Some(1));
+    let latency = ["--set", "machine.network.latency=300"];
+    let set = json!({ "machine.network.latency": 300 });
+    let none = json!({});
+    let pool = json!({ "pool": { "units": 3 } });
+    let at_two = ["-p", "stache", "-n", "2"];
+    let commands: [(&[&str], i32, Value, &Value); 11] = [
+        (
+            &["check", "pool", "--nodes", "2", "--set", "protocol.units=3"],
+            0,
+            pool.clone(),
+            &json!({ "protocol.units": 3 }),
+        ),
+        (
+            &["mutate", "pool", "--nodes", "2", "--max-mutants", "1", "--set", "protocol.units=3"],
+            0,
+            pool.clone(),
+            &json!({ "protocol.units": 3 }),
+        ),
+        (&["show", "pool", "--set", "protocol.units=3"], 0, pool, &json!({ "protocol.units": 3 })),
+        (&["replay", &recorded], 1, json!({ "pool-uncounted": { "units": 2 } }), &none),
+        (&[&["sim", &program, "-m", "typhoon"][..], &at_two, &latency].concat(), 0, json!({ "stache": {} }), &set),
+        (&[&["compare", &program, "-m", "typhoon"][..], &at_two, &latency].concat(), 0, json!({ "stache": {} }), &set),
+        (&[&["run", &program][..], &at_two].concat(), 0, json!({ "stache": {} }), &none),
+        (&[&["miss", "-m", "typhoon"][..], &latency].concat(), 0, json!({ "stache": {} }), &set),
+        (&[&["machine", "typhoon"][..], &latency].concat(), 0, none.clone(), &set),
+        (&["machines"], 0, Value::Null, &Value::Null),
+        (&["programs"], 0, Value::Null, &Value::Null),
+    ];
+    for (args, code, parameters, set) in commands {
+        let result = json_of(args, code);
+        let settings = &result["settings"];
+        assert_eq!((&settings["parameters"], &settings["set"]), (&parameters, set), "{args:?}");
+        assert_eq!((&settings["nodes"], &settings["seed"]), (&result["nodes"], &result["seed"]), "{args:?}");
+        for run in result["runs"].as_array().into_iter().flatten() {
+            assert_eq!(run["settings"]["set"], *set, "{args:?}");
+        }
+    }
+}
+
+/// The keys in which two results' settings differ.
+fn differences(one: &Value, other: &Value) -> Vec<String> {
+    let (one, other) = (one["settings"].as_object().unwrap(), other["settings"].as_object().unwrap());
+    assert!(one.keys().eq(other.keys()), "the same keys");
+    one.iter().filter(|(key, value)| other[*key] != **value).map(|(key, _)| key.clone()).collect()
+}
+
+#[test]
+fn results_of_a_sweep_differ_in_the_settings_that_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path());
+    let sim = ["sim", &program, "-p", "stache", "-m", "typhoon", "-n", "2"];
+    let check = ["check", "tree-barrier", "--nodes", "2", "--no-scenarios"];
+    let run = ["run", &program, "-p", "stache", "-n", "2"];
+    let sweeps: [(&[&str], &[&str], &[&str]); 9] = [
+        (&sim, &["--block", "128"], &["block"]),
+        (&sim, &["--seed", "7"], &["seed"]),
+        (&sim, &["--set", "machine.network.latency=300"], &["set"]),
+        (&sim, &["--jobs", "2"], &[]),
+        (&check, &["--homes", "barrier=1"], &["homes"]),
+        (&check, &["--set", "protocol.join=2"], &["parameters", "set"]),
+        (&check, &["--no-symmetry"], &["symmetry"]),
+        (&check, &["--all-parameters"], &["all_parameters"]),
+        (&run, &["--delays", "5"], &["delays"]),
+    ];
+    for (args, more, expected) in sweeps {
+        let (plain, other) = (json_of(args, 0), json_of(&[args, more].concat(), 0));
+        assert_eq!(differences(&plain, &other), expected, "{more:?}");
+    }
+}
+
+#[test]
+fn pages_traces_and_reports_have_the_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (page, trace, live, chart) = (path("page.html"), path("sim.json"), path("run.json"), path("chart.html"));
+    let set = ["--set", "machine.network.latency=300", "--html", &page, "--trace", &trace];
+    let sim = trivium(&[&["sim", &program, "-p", "stache", "-m", "typhoon", "-n", "2"][..], &set].concat());
+    assert!(sim.out.contains("\nset           machine.network.latency = 300\n"), "{sim:?}");
+    let row = "<td class=\"word\">set.machine.network.latency</td><td class=\"word\">300</td>";
+    assert!(std::fs::read_to_string(page).unwrap().contains(row));
+    let run = ["run", &program, "-p", "stache", "-p", "pool", "-n", "2", "--set", "protocol.units=3", "--trace", &live];
+    let run = trivium(&run);
+    assert!(run.out.contains("\nparameters    pool.units = 3\n"), "{run:?}");
+    let settings = |file: &str| {
+        let trace: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        trace["otherData"]["settings"].clone()
+    };
+    assert_eq!(settings(&trace)["set"], json!({ "machine.network.latency": 300 }));
+    assert_eq!(settings(&live)["parameters"]["pool"], json!({ "units": 3 }));
+    assert_eq!(trivium(&["check", "broken/pool-uncounted", "--html", &chart]).code, Some(1));
+    let chart = std::fs::read_to_string(chart).unwrap();
+    assert!(chart.contains("<li>parameters.pool-uncounted.units = 2</li>") && chart.contains("<li>values = 2</li>"));
+}
+
+#[test]
+fn a_run_that_failed_has_its_settings_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fails.c").display().to_string();
+    std::fs::write(&file, "int main(void) { __builtin_trap(); }\n").unwrap();
+    for args in
+        [&["sim", &file, "-p", "pool", "-m", "typhoon", "-n", "2"][..], &["run", &file, "-p", "pool", "-n", "2"]]
+    {
+        let result = json_of(args, 1);
+        assert_eq!(result["settings"]["parameters"], json!({ "pool": { "units": 16 } }), "{args:?}");
+        assert_eq!(result["settings"]["block"], 64, "{args:?}");
+    }
+}
