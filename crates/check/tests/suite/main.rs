@@ -32,6 +32,7 @@ mod rooms;
 mod rumur;
 mod search;
 mod shipped;
+mod slow;
 mod spin;
 mod suggest;
 mod walks;

@@ -4,6 +4,7 @@
 use crate::answers;
 use crate::every::files;
 use crate::shipped::protocol;
+use crate::slow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -77,7 +78,14 @@ fn any_number_of_ranks_finds_what_one_process_finds() {
             [(false, true, &[(2, 1), (4, 2)][..]), (true, true, &[(3, 1), (4, 1)]), (true, false, &[(2, 2)])]
         {
             let system = System { ops: Some(2), ..System::default() };
-            let asked = Asked { system, symmetry, liveness, jobs: 1, max_states: Some(15_000), ..Asked::default() };
+            let asked = Asked {
+                system,
+                symmetry,
+                liveness,
+                jobs: 1,
+                max_states: Some(slow::all_or(15_000, 2_500)),
+                ..Asked::default()
+            };
             let alone = explore(&protocol, &asked.config(None)).unwrap();
             for &(ranks, jobs) in groups {
                 match (Asked { jobs, ..asked.clone() }).together(&protocol, ranks) {

@@ -4,6 +4,7 @@
 use crate::blocks;
 use crate::elsewhere;
 use crate::mutant::{self, config, slip};
+use crate::slow;
 use crate::wrong_lists;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -71,7 +72,7 @@ fn system(nodes: u32, objects: u32, ops: Option<u32>) -> System {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(slow::all_or(150, 60)))]
 
     #[test]
     fn random_protocols_are_the_same_with_all_kept(seed: u64, nodes in 2u32..4, threads in 1u32..3) {

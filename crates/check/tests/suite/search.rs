@@ -5,6 +5,7 @@ use crate::answers::answer;
 use crate::every::files;
 use crate::file_test;
 use crate::shipped::protocol;
+use crate::slow;
 use std::path::Path;
 use std::sync::Arc;
 use trivium_check::{Config, Method, Report, Search, System, Verdict, explore, is_minimal, orbits, text};
@@ -23,14 +24,9 @@ fn systems() -> Vec<Config<'static>> {
     vec![of(2, 1), of(2, 2), of(3, 1)]
 }
 
-/// Whether these are the slow tests, which look further.
-fn is_slow() -> bool {
-    std::env::var_os("TRIVIUM_SLOW").is_some()
-}
-
 /// States of each search, and of those under symmetry.
 fn limit() -> u64 {
-    if is_slow() { 40_000 } else { 4_000 }
+    slow::all_or(40_000, 4_000)
 }
 
 #[test]
@@ -66,7 +62,7 @@ fn host_threads_change_nothing() {
             // Each number of threads meets each file, and both kinds of search.
             for jobs in [2, 5] {
                 let is_its_turn = (number % 2 == 0) == (symmetry == (jobs == 5));
-                if is_slow() || is_its_turn {
+                if slow::is_asked_for() || is_its_turn {
                     assert_eq!(with(jobs), alone, "{file}");
                 }
             }

@@ -3,6 +3,7 @@
 //! What a node may not access holds other bytes than its own meanwhile, as in a copy that is out of date. So an access that
 //! should have asked gives another memory in the end.
 
+use crate::slow;
 use crate::world;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -293,7 +294,7 @@ fn program(body: &[Do], starts: &[u32], steps: &[i32], rounds: u32) -> Program {
 }
 
 proptest! {
-    #![proptest_config(world::cases(400))]
+    #![proptest_config(world::cases(slow::all_or(400, 80)))]
 
     #[test]
     fn looking_ahead_changes_nothing(

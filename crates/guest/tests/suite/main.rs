@@ -11,6 +11,8 @@ mod memory;
 mod nan;
 mod programs;
 mod rewriting;
+#[path = "../../../check/tests/suite/slow.rs"]
+mod slow;
 mod switching;
 mod weights;
 mod world;

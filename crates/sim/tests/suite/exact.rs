@@ -4,6 +4,7 @@
 use crate::bench::{Run, machine, same_in, source, text_program, windows};
 use crate::mutant::config;
 use crate::random;
+use crate::slow;
 use proptest::prelude::*;
 use trivium_sim::Machine;
 
@@ -35,7 +36,7 @@ fn little_memory_for_pages() {
     ];
     for run in runs.map(|run| run.under(&["stache-pages"])) {
         same_and_right(run.clone());
-        for jobs in 2..5 {
+        for jobs in slow::all_or(2..5, 3..4) {
             same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
         }
     }
@@ -292,7 +293,7 @@ fn errors_and_limits_on_several_host_threads() {
 
 #[test]
 fn jitter_and_seeds() {
-    for seed in 0..6 {
+    for seed in 0..slow::all_or(6, 2) {
         for name in ["typhoon", "typhoon-1"] {
             let noisy = machine(name, &[("network.jitter", "177")]);
             same_and_right(
@@ -527,7 +528,7 @@ fn programs_end_with_the_same_errors() {
 }
 
 proptest! {
-    #![proptest_config(config(60))]
+    #![proptest_config(config(slow::all_or(60, 16)))]
 
     #[test]
     fn random_programs(seed: u64, wild in any::<bool>(), nodes in 1..5u32, machine_number in 0..4usize, shape in 0..3usize) {
@@ -550,7 +551,7 @@ fn random_run(seed: u64, wild: bool, nodes: u32, machine_number: usize, shape: u
 /// A run that is cut off has come equally far on every node: an access that an event let through belongs to the event.
 #[test]
 fn a_limit_of_cycles_cuts_all_off_at_one_place() {
-    for seed in 0..16 {
+    for seed in 0..slow::all_or(16, 3) {
         let run = random_run(seed, false, 3, 3, 0);
         let whole = run.go().unwrap_or_else(|error| panic!("{seed}: {error:?}")).cycles;
         for part in 1..4 {

@@ -1,6 +1,7 @@
 //! The machine `flash`: contention is a result, not an input; programs end right, and the same by every way of simulating.
 
 use crate::bench::{self, Run, machine, same_in, source, text_program, windows};
+use crate::slow;
 use trivium_sim::{Machine, SimResult};
 
 /// Every node but the home loads lines of its own from the home's memory, one after the other.
@@ -264,7 +265,7 @@ fn too_many_candidates_are_dispatched_by_software() {
 fn programs_are_right_on_1_to_128_nodes() {
     let flash = machine("flash", &[]);
     for (name, args, beside) in PROGRAMS {
-        for nodes in [1, 2, 8, 32, 128] {
+        for &nodes in slow::all_or(&[1, 2, 8, 32, 128][..], &[3, 32]) {
             let protocols: Vec<&str> = ["flash-coherence"].into_iter().chain(beside.split_whitespace()).collect();
             Run::of(name, args).under(&protocols).on(flash.clone()).nodes(nodes).block(128).right();
         }

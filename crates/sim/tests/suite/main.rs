@@ -22,6 +22,8 @@ mod placement;
 mod prefetch;
 mod programs;
 mod random;
+#[path = "../../../check/tests/suite/slow.rs"]
+mod slow;
 mod start;
 mod tlb;
 mod trace;

@@ -4,6 +4,7 @@
 use crate::bench::{Run, machine, protocol, same_in, text_program};
 use crate::mutant::{self, config, mutant, protocols, slip};
 use crate::random;
+use crate::slow;
 use proptest::prelude::*;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ fn simulated(protocol: Protocol, name: &str, seed: u64, nodes: u32) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(slow::all_or(100, 25)))]
 
     #[test]
     fn protocols_with_mistakes_are_simulated(

@@ -1,6 +1,7 @@
 //! Programs give right answers on every machine, and the same results whatever the window.
 
 use crate::bench::{self, Run, machine, program, same_in, text_program};
+use crate::slow;
 use trivium_sim::{Note, SimResult};
 
 const MACHINES: [&str; 4] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"];
@@ -57,7 +58,7 @@ fn em3d_is_right_everywhere() {
 /// The custom protocol changes no bit of the answer, on no machine and for no size of block.
 #[test]
 fn em3d_is_the_same_under_deferred_update() {
-    for (nodes, block) in [(1, 64), (2, 32), (5, 64), (8, 512)] {
+    for &(nodes, block) in slow::all_or(&[(1, 64), (2, 32), (5, 64), (8, 512)][..], &[(2, 32), (5, 64)]) {
         for packed in ["1", "0"] {
             let args = ["-n", "60", "-r", "30", "-p", packed];
             let run = Run::of("em3d", &args).nodes(nodes).block(block).right();
@@ -109,7 +110,7 @@ fn bodies_are_the_same_under_update_and_migratory() {
     let run = Run::of("bodies", &["-k", "1", "-i", "4"]).nodes(32).right();
     let custom = Run::of("bodies-update", &["-k", "1", "-i", "4"]).under(&CUSTOM).nodes(32);
     assert_eq!(custom.right().output, run.output);
-    for seed in 0..8 {
+    for seed in 0..slow::all_or(8, 2) {
         let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
         let custom = Run::of("bodies-update", &[]).under(&CUSTOM).nodes(5).on(noisy).seed(seed);
         assert_eq!(custom.right().output, Run::of("bodies", &[]).nodes(5).right().output, "seed {seed}");
@@ -184,7 +185,7 @@ fn evictions_and_interventions_meet_whatever_the_jitter() {
 
 #[test]
 fn locks_barriers_and_messages_work() {
-    for nodes in [1, 2, 3, 8] {
+    for &nodes in slow::all_or(&[1, 2, 3, 8][..], &[1, 3]) {
         Run::of("lockbench", &["-n", "24"]).nodes(nodes).right();
         Run::of("lockbench-ticket", &["-n", "24"]).nodes(nodes).right();
         Run::of("lockbench-token", &["-n", "24"]).under(&["stache", "token-lock"]).nodes(nodes).right();
@@ -192,13 +193,13 @@ fn locks_barriers_and_messages_work() {
         Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
         Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
         // Longer than a range, and with packets that are full and not.
-        for words in ["32", "33", "50000"] {
+        for words in ["32", "33", slow::all_or("50000", "5000")] {
             Run::of("allgather", &["-n", words]).under(&["stache", "channel"]).nodes(nodes).right();
         }
     }
     Run::of("pingpong", &["-n", "10"]).right();
     for protocol in ["stache", "msi", "swcc", "german", "migratory"] {
-        for (nodes, block) in [(1, 32), (2, 256), (3, 2048), (8, 64)] {
+        for &(nodes, block) in slow::all_or(&[(1, 32), (2, 256), (3, 2048), (8, 64)][..], &[(3, 256)]) {
             Run::of("symmetric", &["-n", "500"]).under(&[protocol]).nodes(nodes).block(block).right();
         }
     }
@@ -209,7 +210,7 @@ fn locks_barriers_and_messages_work() {
 #[test]
 fn atomic_operations_are_right_under_every_protocol_of_whole_blocks() {
     for protocol in ["msi", "stache", "migratory", "german", "swcc", "flash-coherence", "uncached"] {
-        for nodes in [1, 2, 3, 8] {
+        for &nodes in slow::all_or(&[1, 2, 3, 8][..], &[5]) {
             Run::of("lockbench", &["-n", "24"]).under(&[protocol]).nodes(nodes).right();
             let atomics = Run::of("atomics", &["-n", "12"]).under(&[protocol]).nodes(nodes);
             for block in [32, 2048] {
@@ -441,7 +442,7 @@ fn a_call_about_a_block_gives_its_page_a_home() {
 #[test]
 fn blocks_of_all_sizes() {
     let fine = machine("typhoon", &[("cache.line", "8"), ("access_control.granule", "8")]);
-    for block in [8, 16, 4096, 8192, 65536] {
+    for &block in slow::all_or(&[8, 16, 4096, 8192, 65536][..], &[8, 65536]) {
         for (program, protocols, args) in [
             ("em3d", &["stache"][..], &["-n", "60", "-i", "2"][..]),
             ("matmul", &["swcc"], &["-n", "16", "-b", "4"]),

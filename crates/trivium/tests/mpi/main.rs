@@ -4,5 +4,7 @@
 mod harness;
 mod run;
 mod search;
+#[path = "../../../check/tests/suite/slow.rs"]
+mod slow;
 #[path = "../suite/viewer/mod.rs"]
 mod viewer;

@@ -4,6 +4,7 @@
 use crate::harness::live::{CUSTOM, PROGRAMS, SEQUENTIAL, fits};
 use crate::harness::ranks::job;
 use crate::harness::{self, Run, command, root, trivium};
+use crate::slow;
 use crate::viewer::live::{count, events, is_on, is_valid};
 use crate::viewer::number;
 use serde_json::{Value, json};
@@ -134,7 +135,7 @@ fn are_those_of_threads(runs: &[(&str, &[&str], &[&str])]) {
 /// One message, on standard error, names what went wrong, and all ranks have ended.
 #[test]
 fn whatever_ends_a_run_ends_all_ranks() {
-    for (program, ranks, code, words) in [
+    let all = [
         ("deadlock.c", 2, 1, &["deadlock: nothing can happen any more", "node 1: waits at the barrier"][..]),
         ("divide.c", 4, 1, &["divided by zero", "programs/bad/divide.c:4", "note: node 0 in divide"]),
         ("null.c", 2, 1, &["a null pointer was used", "null.c:9"]),
@@ -146,7 +147,8 @@ fn whatever_ends_a_run_ends_all_ranks() {
         ("wild-pointer.c", 2, 1, &["0x30000000"]),
         ("out-of-bounds.c", 3, 1, &["note: node"]),
         ("syntax.c", 2, 2, &["syntax.c:3"]),
-    ] {
+    ];
+    for &(program, ranks, code, words) in slow::all_or(&all[..], &all[..3]) {
         let begun = Instant::now();
         let run = live(&format!("programs/bad/{program}"), &["stache"], ranks, &[]);
         let threads =
@@ -426,32 +428,42 @@ fn nobody_is_left(ranks: &[String]) {
 
 /// Something is said once, and all ranks end with its exit code.
 #[track_caller]
-fn refused(command: Command, what: &str) {
-    let run = ended(start(command));
-    assert_eq!(run.code, Some(2), "{run:?}");
-    assert_eq!(
-        (run.err.matches(what).count(), run.err.matches("error:").count(), run.out.as_str()),
-        (1, 1, ""),
-        "{run:?}"
-    );
+/// Each of these jobs ends with an error that is told once. They are under way together: `mpirun` waits for a second before it ends a
+/// job of which a rank has failed.
+fn refused(jobs: Vec<(Command, &str)>) {
+    let started: Vec<_> = jobs.into_iter().map(|(job, what)| (start(job), what)).collect();
+    for (job, what) in started {
+        let run = ended(job);
+        assert_eq!(run.code, Some(2), "{run:?}");
+        assert_eq!(
+            (run.err.matches(what).count(), run.err.matches("error:").count(), run.out.as_str()),
+            (1, 1, ""),
+            "{run:?}"
+        );
+    }
 }
 
 #[test]
 fn what_cannot_be_run_is_refused_once() {
     let hello = |more: &[&'static str]| mpirun(2, &[&["run", "programs/hello.c"], more].concat());
-    refused(hello(&["-p", "stach"]), "did you mean `stache`?");
-    refused(hello(&[]), "arguments were not provided");
-    refused(hello(&["-p", "stache", "--nodes", "3"]), "--nodes 3 was asked for, but 2 ranks were started");
-    refused(hello(&["-p", "stache", "--transport", "threads"]), "2 ranks were started, and with --transport threads");
-    refused(hello(&["-p", "stache", "--dir", "/nowhere"]), "no such folder");
-    refused(hello(&["-p", "stache", "--out", "/nowhere/at/all"]), "/nowhere/at/all");
-    refused(hello(&["-p", "stache", "--record", "target/never.rec"]), "--record is for nodes that are threads");
-    refused(hello(&["-p", "stache", "--trace", "/nowhere/at/all.json"]), "/nowhere/at/all.json");
-    refused(hello(&["-p", "stache", "--trace-from", "5"]), "were not provided: --trace <FILE>");
-    refused(mpirun(2, &["run", "programs/splitphase.c", "-p", "stache"]), "add --protocol swcc");
+    let stache = |more: &[&'static str]| hello(&[&["-p", "stache"], more].concat());
     let mut two = mpirun(1, &["run", "programs/hello.c", "-p", "stache"]);
     two.args([":", "-n", "1", TRIVIUM, "run", "programs/hello.c", "-p", "msi"]);
-    refused(two, "the ranks do not agree on the command line");
+    refused(vec![
+        (hello(&["-p", "stach"]), "did you mean `stache`?"),
+        (hello(&[]), "arguments were not provided"),
+        (stache(&["--nodes", "3"]), "--nodes 3 was asked for, but 2 ranks were started"),
+        (stache(&["--transport", "threads"]), "2 ranks were started, and with --transport threads"),
+        (stache(&["--dir", "/nowhere"]), "no such folder"),
+        (stache(&["--out", "/nowhere/at/all"]), "/nowhere/at/all"),
+    ]);
+    refused(vec![
+        (stache(&["--record", "target/never.rec"]), "--record is for nodes that are threads"),
+        (stache(&["--trace", "/nowhere/at/all.json"]), "/nowhere/at/all.json"),
+        (stache(&["--trace-from", "5"]), "were not provided: --trace <FILE>"),
+        (mpirun(2, &["run", "programs/splitphase.c", "-p", "stache"]), "add --protocol swcc"),
+        (two, "the ranks do not agree on the command line"),
+    ]);
     trivium(&["run", "programs/hello.c", "-p", "stache", "--transport", "mpi"]).refuses(2, &["mpirun -n NODES"]);
 }
 

@@ -9,6 +9,7 @@
 
 use crate::harness;
 use crate::harness::shown::printed;
+use crate::slow;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,9 +136,8 @@ const MANY: u64 = 100_000;
 
 /// Whether a row with so many states is left to the slow tests.
 fn is_left(states: &str) -> bool {
-    let asked = |name| std::env::var_os(name).is_some();
     let states = states.replace(',', "").parse();
-    states.is_ok_and(|states: u64| states >= MANY) && !asked("TRIVIUM_SLOW") && !asked("UPDATE")
+    states.is_ok_and(|states: u64| states >= MANY) && !slow::is_asked_for() && std::env::var_os("UPDATE").is_none()
 }
 
 fn grouped(number: u64) -> String {

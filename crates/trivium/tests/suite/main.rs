@@ -40,6 +40,8 @@ mod run_recorded;
 mod said;
 mod sessions;
 mod settings;
+#[path = "../../../check/tests/suite/slow.rs"]
+mod slow;
 mod split_c;
 mod split_c_calls;
 mod split_c_faults;

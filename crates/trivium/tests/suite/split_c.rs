@@ -2,6 +2,7 @@
 
 use crate::harness::{Run, root, trivium};
 use crate::random_c::{self, Words};
+use crate::slow;
 use std::path::{Path, PathBuf};
 use trivium_front::Dialect;
 use trivium_guest::{COMPILE_FLAGS, Shelf, Toolchain};
@@ -22,7 +23,7 @@ const PROGRAMS: u64 = 20;
 
 /// How many files are tried: `make test-slow` tries 500 programs.
 fn files() -> u64 {
-    if std::env::var_os("TRIVIUM_SLOW").is_some() { 25 } else { 1 }
+    slow::all_or(25, 1)
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn shipped_programs_go_through_unchanged() {
         .filter(|file| file.extension().is_some_and(|ending| ending == "c"))
         .collect();
     files.sort();
-    let all = std::env::var_os("TRIVIUM_SLOW").is_some();
+    let all = slow::is_asked_for();
     files.retain(|file| {
         all || ["em3d", "bodies", "splitphase", "atomics"].iter().any(|name| file.ends_with(format!("{name}.c")))
     });
@@ -129,7 +130,7 @@ fn shipped_programs_go_through_unchanged() {
 fn programs_run_under_every_protocol_and_on_any_number_of_nodes() {
     for name in ["pointers", "arrays", "together"] {
         let program = root().join(format!("docs/split-c/{name}.sc"));
-        for nodes in ["1", "2", "5"] {
+        for nodes in slow::all_or(&["1", "2", "5"][..], &["3"]) {
             let lines = |run: &Run| {
                 let mut lines: Vec<String> = output(run).lines().map(str::to_string).collect();
                 lines.sort();

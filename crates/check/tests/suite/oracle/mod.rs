@@ -4,6 +4,7 @@
 //! the same number of states, and as many firings of rules as transitions. Where something is violated, it must be the same.
 
 use crate::file_test::{self, FileTest};
+use crate::slow;
 use std::collections::HashSet;
 use std::hash::Hash;
 use std::mem::{Discriminant, discriminant};
@@ -68,10 +69,6 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn slow() -> bool {
-    std::env::var_os("TRIVIUM_SLOW").is_some()
-}
-
 /// Runs a program, which may end with a code that says that it has found something, if it then says `found` too.
 pub fn run(command: &mut Command, found: &str) -> Result<String, String> {
     let out = command.output().map_err(|e| format!("{command:?}: {e}"))?;
@@ -101,10 +98,10 @@ impl Oracle {
     }
 
     pub fn is_asked_for_slowly(&self) -> bool {
-        if !slow() {
+        if !slow::is_asked_for() {
             println!("skipped: not asked for with TRIVIUM_SLOW=1");
         }
-        slow() && self.is_installed()
+        slow::is_asked_for() && self.is_installed()
     }
 
     pub fn asked(&self, name: &str, model: &str, optimised: bool) -> Result<Answer, String> {
@@ -157,7 +154,7 @@ impl Oracle {
                 // What the analyses found dead is compared with by the slow tests only: a model leaves out what they say.
                 let whole = system(2, 1);
                 let whole = Config { system: whole.system.unreduced(), ..whole };
-                let reduced = slow().then(|| system(2, 1));
+                let reduced = slow::is_asked_for().then(|| system(2, 1));
                 let compared = std::iter::once(whole).chain(reduced).map(|small| {
                     let (config, report) = explore_bounded(protocol, small, FAST);
                     self.compare(name, protocol, &config, &report).err()
@@ -179,7 +176,7 @@ impl Oracle {
         all.sort_by_cached_key(|one| {
             (self.write)(protocol(one), &system(2, 1).system, 8).map_or(0, |model| model.len())
         });
-        if !slow() {
+        if !slow::is_asked_for() {
             let mut had = HashSet::new();
             all.retain(|one| {
                 let before = had.len();
@@ -231,7 +228,7 @@ impl Oracle {
     /// Whether the model can be asked about a broken protocol.
     fn is_comparable(&self, Broken { name, report, .. }: &Broken) -> bool {
         let property = report.property.as_deref().unwrap_or_default();
-        let why_not = if report.states > self.most_states && !slow() {
+        let why_not = if report.states > self.most_states && !slow::is_asked_for() {
             format!("{} states, left to TRIVIUM_SLOW=1", report.states)
         } else if takes_for_ever(property) {
             format!("{property}, which the model does not express")
