@@ -9,29 +9,18 @@
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
-mod beginning;
-mod compact;
-mod ending;
 mod history;
-mod latency;
-mod life;
 mod node;
-mod pin;
-mod result;
-mod run;
-mod setup;
-mod spare;
-mod trace;
+mod packets;
+mod reports;
+mod runs;
 mod transport;
-mod wire;
 
-pub use beginning::next_packet;
 pub use history::RecordedRun;
-pub use latency::Latency;
-pub use result::{LiveNode, RunResult};
-pub use run::{Ended, LiveOutcome, record, replay, run, take_part};
-pub use setup::{STALL_LIMIT, Setup};
-pub use trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, RunTrace, Waited};
+pub use reports::latency::Latency;
+pub use reports::trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, RunTrace, Waited};
+pub use runs::{Ended, LiveNode, LiveOutcome, RunResult, STALL_LIMIT, Setup, next_packet};
+pub use runs::{record, replay, run, take_part};
 pub use transport::Transport;
 pub use transport::contract::check_transport;
 pub use transport::threads::{Threads, join};

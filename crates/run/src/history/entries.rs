@@ -3,7 +3,7 @@
 //! The first byte of an entry is its kind and a small number; a greater number follows in groups of seven bits. An entry that belongs to a
 //! moment then says when that was, as the difference from the moment before.
 
-use crate::compact::{read_number, write_number};
+use crate::packets::compact::{read_number, write_number};
 use trivium_engine::Node;
 use trivium_engine::number::{fit, index};
 

@@ -20,7 +20,7 @@ impl Processor for NodeState {
     }
 
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
-        self.counts.instructions = executed.instructions;
+        self.measured.counts.instructions = executed.instructions;
         if access.addr >= SHARED_BASE {
             self.core.locks.reaches(access.addr);
         }
@@ -32,8 +32,8 @@ impl Processor for NodeState {
     }
 
     fn poll(&mut self, Executed { instructions, .. }: Executed) -> Result<AccessStep, ProgramFault> {
-        self.counts.instructions = instructions;
-        if instructions >= self.next_poll {
+        self.measured.counts.instructions = instructions;
+        if instructions >= self.polls.next {
             let now = self.poll_point(instructions)?;
             if self.has_had_its_turn(now) {
                 return Ok(AccessStep::Wait);
@@ -43,11 +43,11 @@ impl Processor for NodeState {
     }
 
     fn deadline(&self) -> u64 {
-        self.next_poll
+        self.polls.next
     }
 
     fn private_memory(&mut self, bytes: u64) {
-        self.private_memory = bytes;
+        self.measured.private_memory = bytes;
     }
 
     fn refused_to_write(&mut self, path: &str) {
@@ -59,7 +59,7 @@ impl Processor for NodeState {
     }
 
     fn call(&mut self, Executed { instructions, .. }: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
-        self.counts.instructions = instructions;
+        self.measured.counts.instructions = instructions;
         let done = self.until_done(|node| match trivium_node::call(node, call)? {
             CallStep::Wait => Ok(None),
             step => Ok(Some(step)),
@@ -71,7 +71,7 @@ impl Processor for NodeState {
 impl CallHost for NodeState {
     fn fail(&mut self, error: NodeError) -> ProgramFault {
         let fault = ProgramFault::new(error.what.clone());
-        self.left.get_or_insert(Left::Failed(error));
+        self.leaving.left.get_or_insert(Left::Failed(error));
         fault
     }
 
@@ -129,7 +129,7 @@ impl CallHost for NodeState {
 
     /// A program that only asks executes few instructions; all nodes have the host's time in common.
     fn lock_times(&self) -> (u64, u64) {
-        (self.counts.instructions, self.now())
+        (self.measured.counts.instructions, self.now())
     }
 
     /// A program that does nothing but ask for a lock runs; node 0 hears of it now and then, which looks whether anything goes on.
@@ -149,7 +149,7 @@ impl CallHost for NodeState {
     }
 
     fn region(&mut self, begins: bool) {
-        let instructions = self.counts.instructions;
+        let instructions = self.measured.counts.instructions;
         if begins { self.region_begin(instructions) } else { self.region_end(instructions) }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Left, NodeState};
 use crate::history::{History, PastEvent};
-use crate::wire::{Control, Report, Told};
+use crate::packets::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -277,6 +277,18 @@ impl Coordinator {
     }
 }
 
+/// What a node reports of how far it has come, so that node 0 can see whether anything happens.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Packets that it has sent and received, but for questions and reports.
+    pub sent: u64,
+    pub received: u64,
+    /// Handlers that it has run, and times that its program went on.
+    pub moved: u64,
+    /// Times that its program went on.
+    pub went_on: u64,
+}
+
 impl NodeState {
     /// Another node, or this, says something of the run.
     pub(super) fn control(&mut self, from: Node, control: Control) -> Result<(), ProgramFault> {
@@ -318,13 +330,13 @@ impl NodeState {
                 self.carry_out(order)?;
             }
             Control::End => {
-                self.is_over = true;
+                self.leaving.is_over = true;
                 if self.thread().has_ended().is_some() {
                     self.wake(RUNNING);
                 }
             }
             Control::Failed(error) => {
-                self.left.get_or_insert(Left::Told(error));
+                self.leaving.left.get_or_insert(Left::Told(error));
                 return Err(ProgramFault::new(format!("node {from} has failed")));
             }
             Control::Stopped(why) => return Err(self.stop(why)),
@@ -419,11 +431,11 @@ impl NodeState {
             round,
             doing,
             told: if doing == Told::Runs { String::new() } else { self.told(None) },
-            moved: self.moved,
+            moved: self.progress.moved,
             // Who asks in vain does not go on.
-            went_on: asking.map_or(self.went_on, |asking| asking.since),
-            sent: self.sent,
-            received: self.received,
+            went_on: asking.map_or(self.progress.went_on, |asking| asking.since),
+            sent: self.progress.sent,
+            received: self.progress.received,
             is_quiet: self.is_quiet(),
             // Who runs may find a lock free, however often it has not.
             goes_on_by_itself: self.goes_on_by_itself() || asking.is_some(),
@@ -442,7 +454,7 @@ impl NodeState {
 
     /// Whether its program does nothing but ask for a lock. One that has executed much since it last asked does something else.
     fn asks_for_a_lock(&self) -> Option<Asking> {
-        self.core.locks.asking().filter(|asking| self.counts.instructions - asking.last < COMPUTES)
+        self.core.locks.asking().filter(|asking| self.measured.counts.instructions - asking.last < COMPUTES)
     }
 
     /// The word of a lock for which its program asks or waits, and what it has found there.
@@ -476,7 +488,7 @@ impl NodeState {
                 Err(self.fail(error))
             }
             Order::Stalled(told, lock) => {
-                self.is_of_all = true;
+                self.leaving.is_of_all = true;
                 let limit = self.coordinator.as_ref().and_then(|known| known.stall_limit).unwrap_or_default().as_secs();
                 let set = "--stall-limit sets another number of seconds; 0: none";
                 if let Some((word, holder)) = lock {
@@ -492,7 +504,7 @@ impl NodeState {
                 Err(self.fail(who_waits(&what, told).help(format!("{help}. {set}"))))
             }
             Order::Deadlock(told, locks) => {
-                self.is_of_all = true;
+                self.leaving.is_of_all = true;
                 // What is to be done depends on which nodes have left main, which is known at the end, unless they wait for locks.
                 let error = locks
                     .iter()
@@ -500,7 +512,7 @@ impl NodeState {
                 Err(self.fail(if locks.is_empty() { error } else { error.help(RELEASE) }))
             }
             Order::TwoWriters(one, other, block, phase) => {
-                self.is_of_all = true;
+                self.leaving.is_of_all = true;
                 let what = format!(
                     "nodes {one} and {other} both write block {block} between two barriers (after {phase} of them)"
                 );

@@ -1,8 +1,10 @@
 //! Delays at random, so that orders occur that are rare otherwise: a node pauses where handlers get their turn, it polls at other
 //! instructions, and messages are kept back as long as a network may that keeps no more order than their lanes promise.
 
-use super::{Incoming, NodeState, POLLS};
-use crate::spare::Arrival;
+use super::NodeState;
+use super::queued::Incoming;
+use super::waiting::POLLS;
+use crate::packets::spare::Arrival;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_protocol::LaneId;
@@ -113,7 +115,7 @@ impl NodeState {
         let lane = self.lane_of(&message);
         match &mut self.delays {
             Some(delays) => delays.add(message, lane, until),
-            None => self.inbox.push_back(Incoming::Message(message)),
+            None => self.queued.inbox.push_back(Incoming::Message(message)),
         }
     }
 }
@@ -121,7 +123,7 @@ impl NodeState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spare::Spare;
+    use crate::packets::spare::Spare;
     use trivium_engine::Object;
     use trivium_protocol::{BLOCK, EventKind, MessageId};
 

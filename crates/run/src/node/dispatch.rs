@@ -1,10 +1,11 @@
 //! What a node's handlers do next, and what becomes of what they did.
 
+use super::NodeState;
 use super::mechanisms::What;
-use super::{Incoming, NodeState};
+use super::queued::Incoming;
 use crate::history::{History, PastEvent};
-use crate::spare::Arrival;
-use crate::wire::write_credit;
+use crate::packets::spare::Arrival;
+use crate::packets::wire::write_credit;
 use trivium_engine::{Engine, Event, Fault, Node, Outcome, Payload, Thread};
 use trivium_node::{
     EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, ThreadHost, let_threads_go_on, try_again,
@@ -28,25 +29,27 @@ impl NodeState {
     /// A fault of a protocol.
     pub(super) fn handle_one(&mut self) -> Result<bool, NodeError> {
         let Some(action) = self.choose() else { return Ok(false) };
-        self.moved += 1;
+        self.progress.moved += 1;
         self.note_handler();
         match action {
             Action::Replay(at) => self.replay(at)?,
             Action::Timer(at) => self.timer_ended(at)?,
-            Action::Incoming(at) => match if at == 0 { self.inbox.pop_front() } else { self.inbox.remove(at) } {
-                Some(Incoming::Message(message)) => self.message(message)?,
-                Some(Incoming::Local(own)) => {
-                    if own.event.kind.is_hint() {
-                        self.hint(own.protocol, &own.event)?;
-                    } else if !own.event.has_caller()
-                        || self.core.threads[own.event.thread].begins_to_wait(own.of_thread)
-                    {
-                        self.dispatch(own.protocol, None, &own.event)?;
+            Action::Incoming(at) => {
+                match if at == 0 { self.queued.inbox.pop_front() } else { self.queued.inbox.remove(at) } {
+                    Some(Incoming::Message(message)) => self.message(message)?,
+                    Some(Incoming::Local(own)) => {
+                        if own.event.kind.is_hint() {
+                            self.hint(own.protocol, &own.event)?;
+                        } else if !own.event.has_caller()
+                            || self.core.threads[own.event.thread].begins_to_wait(own.of_thread)
+                        {
+                            self.dispatch(own.protocol, None, &own.event)?;
+                        }
+                        self.spare.keep_arrival(own);
                     }
-                    self.spare.keep_arrival(own);
+                    None => {}
                 }
-                None => {}
-            },
+            }
         }
         Ok(true)
     }
@@ -54,8 +57,8 @@ impl NodeState {
     /// A replay that is due, a timer that has ended, else what came first, unless a lane has no room for it.
     fn choose(&self) -> Option<Action> {
         let is_simple =
-            self.core.schedule.has_no_replays() && !self.core.protocols.any_finite && self.timers.is_empty();
-        match self.inbox.front() {
+            self.core.schedule.has_no_replays() && !self.core.protocols.any_finite && self.queued.timers.is_empty();
+        match self.queued.inbox.front() {
             None if is_simple => None,
             Some(first) if is_simple && self.is_known(first) => Some(Action::Incoming(0)),
             _ => self.choose_with_care(),
@@ -63,16 +66,16 @@ impl NodeState {
     }
 
     fn choose_with_care(&self) -> Option<Action> {
-        if let Some(at) = self.core.next_replay(&self.on_lanes) {
+        if let Some(at) = self.core.next_replay(&self.queued.on_lanes) {
             return Some(Action::Replay(at));
         }
-        if !self.timers.is_empty()
+        if !self.queued.timers.is_empty()
             && let Some(at) = self.timer_that_ends()
         {
             return Some(Action::Timer(at));
         }
         let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
-        for (at, incoming) in self.inbox.iter().enumerate() {
+        for (at, incoming) in self.queued.inbox.iter().enumerate() {
             let (protocol, event, lane) = match incoming {
                 Incoming::Message(message) => {
                     let lane = self.lane_of(message);
@@ -83,7 +86,7 @@ impl NodeState {
             let waits = !self.is_known(incoming)
                 || self.core.is_behind_a_replay(protocol, &event)
                 || lane.is_some_and(|lane| stuck.contains(&lane));
-            if !waits && self.core.can_start(&self.on_lanes, protocol, &event) {
+            if !waits && self.core.can_start(&self.queued.on_lanes, protocol, &event) {
                 return Some(Action::Incoming(at));
             }
             stuck.extend(lane);
@@ -97,10 +100,10 @@ impl NodeState {
             return if let Some(PastEvent::Timer(at)) = self.due() { Some(*at) } else { None };
         }
         let now = self.now();
-        let ended = self.timers.iter().take_while(|((end, _), _)| *end <= now);
+        let ended = self.queued.timers.iter().take_while(|((end, _), _)| *end <= now);
         ended
             .map(|(_, timer)| timer)
-            .position(|(instance, number)| !self.core.timer_must_wait(&self.on_lanes, *instance, *number))
+            .position(|(instance, number)| !self.core.timer_must_wait(&self.queued.on_lanes, *instance, *number))
     }
 
     /// Whether this node knows the home of what a message is about.
@@ -122,19 +125,19 @@ impl NodeState {
 
     /// The lanes that have no room, while something waits: for those who look at a deadlock.
     pub(super) fn full_lanes(&self) -> Vec<String> {
-        if self.inbox.is_empty() && self.core.schedule.has_no_replays() {
+        if self.queued.inbox.is_empty() && self.core.schedule.has_no_replays() {
             return Vec::new();
         }
         let name = |(protocol, lane): (usize, LaneId)| {
             let protocol = self.core.protocols.engines[protocol].protocol();
             format!("lane {}.{} has no room", protocol.name, protocol.lanes[lane.index()].name)
         };
-        self.core.full_lanes(&self.on_lanes).into_iter().map(name).collect()
+        self.core.full_lanes(&self.queued.on_lanes).into_iter().map(name).collect()
     }
 
     /// Whether nothing is left to handle.
     pub(super) fn is_quiet(&self) -> bool {
-        self.inbox.is_empty() && self.core.schedule.has_no_replays() && !self.keeps_messages()
+        self.queued.inbox.is_empty() && self.core.schedule.has_no_replays() && !self.keeps_messages()
     }
 
     /// Whether something happens by itself, now or when its time has come. What has arrived is among that: where the host takes the processor away
@@ -142,7 +145,7 @@ impl NodeState {
     pub(super) fn goes_on_by_itself(&self) -> bool {
         self.choose().is_some()
             || self.keeps_messages()
-            || self.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
+            || self.queued.timers.values().any(|(instance, number)| self.core.schedule.is_current(instance, *number))
     }
 
     fn replay(&mut self, at: usize) -> Result<(), NodeError> {
@@ -161,8 +164,8 @@ impl NodeState {
 
     fn timer_ended(&mut self, at: usize) -> Result<(), NodeError> {
         self.happened(PastEvent::Timer(at));
-        let Some(key) = self.timers.keys().nth(at).copied() else { return Ok(()) };
-        let Some((instance, number)) = self.timers.remove(&key) else { return Ok(()) };
+        let Some(key) = self.queued.timers.keys().nth(at).copied() else { return Ok(()) };
+        let Some((instance, number)) = self.queued.timers.remove(&key) else { return Ok(()) };
         if !self.core.schedule.is_current(&instance, number) {
             return Ok(());
         }
@@ -182,7 +185,7 @@ impl NodeState {
             match from == self.core.me {
                 // It has left the queue, and is counted no longer.
                 _ if engine.lane_queues(lane) => {}
-                true => self.on_lanes.remove(protocol, lane),
+                true => self.queued.on_lanes.remove(protocol, lane),
                 false => self.post(from, write_credit(protocol, lane)),
             }
         }
@@ -241,15 +244,15 @@ impl NodeState {
         }
         let counts_lanes = self.core.protocols.finite[protocol];
         for sent in handling.sends.drain(..) {
-            self.counts.messages_sent += 1;
-            self.counts.bytes_sent += sent.bytes;
-            self.kinds[protocol][sent.message.index()] += 1;
+            self.measured.counts.messages_sent += 1;
+            self.measured.counts.bytes_sent += sent.bytes;
+            self.measured.kinds[protocol][sent.message.index()] += 1;
             // What is sent has left the node when the handler has ended.
             if counts_lanes && engine.lane_holds(sent.lane).is_some() && !engine.lane_queues(sent.lane) {
-                self.on_lanes.add(protocol, sent.lane);
+                self.queued.on_lanes.add(protocol, sent.lane);
             }
             match sent.what {
-                What::Message(own) if sent.to == self.core.me => self.inbox.push_back(Incoming::Message(own)),
+                What::Message(own) if sent.to == self.core.me => self.queued.inbox.push_back(Incoming::Message(own)),
                 What::Message(message) => self.hand(sent.to, message),
                 What::Packet(packet) => self.post(sent.to, packet),
             }
@@ -278,7 +281,7 @@ impl NodeState {
         let mut own = self.spare.arrival(protocol, event.kind, event.object, event.sender);
         own.event.args.assign(&event.args);
         (own.event.thread, own.event.payload, own.of_thread) = (event.thread, event.payload, number);
-        self.inbox.push_back(Incoming::Local(own));
+        self.queued.inbox.push_back(Incoming::Local(own));
     }
 
     /// A timer runs from now on, for so many nanoseconds, or none does any more.
@@ -286,17 +289,17 @@ impl NodeState {
         let number = self.core.schedule.new_timer(instance);
         if let Some(after) = after {
             let end = self.look_at_clock().saturating_add(after);
-            let last = self.timers.range((end, 0)..=(end, u64::MAX)).next_back();
+            let last = self.queued.timers.range((end, 0)..=(end, u64::MAX)).next_back();
             let place = last.map_or(0, |((_, place), _)| place + 1);
-            self.timers.insert((end, place), (instance, number));
+            self.queued.timers.insert((end, place), (instance, number));
         }
     }
 
     /// A thread of the program goes on.
     pub(super) fn wake(&mut self, number: Thread) {
         self.core.threads[number].wait = None;
-        self.moved += 1;
-        self.went_on += 1;
+        self.progress.moved += 1;
+        self.progress.went_on += 1;
     }
 }
 

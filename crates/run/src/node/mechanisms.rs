@@ -1,9 +1,9 @@
 //! What a running handler leaves on a real node: its messages, kept until it has ended, and what compiled code may do from now on.
 
 use super::NodeState;
-use super::lanes::OnLanes;
-use crate::spare::Arrival;
-use crate::wire::write_message;
+use super::queued::OnLanes;
+use crate::packets::spare::Arrival;
+use crate::packets::wire::write_message;
 use trivium_engine::{Node, Object, Outgoing};
 use trivium_node::{Carried, Data, Effects, HandlerHost, HandlerMemory, NodeCore};
 use trivium_protocol::{Access, EventKind, LaneId, MessageId};
@@ -73,7 +73,7 @@ impl HandlerHost for NodeState {
     type Lanes = OnLanes;
 
     fn lanes(&self) -> &OnLanes {
-        &self.on_lanes
+        &self.queued.on_lanes
     }
 
     fn empty_data(&mut self) -> Box<Data> {

@@ -2,7 +2,7 @@
 
 use super::NodeState;
 use super::mechanisms::What;
-use crate::trace::{LiveHandled, LiveWhat, Tracer, Waited};
+use crate::reports::trace::{LiveHandled, LiveWhat, Tracer, Waited};
 use trivium_engine::{Event, Outcome};
 use trivium_guest::SHARED_BASE;
 use trivium_node::{Wait, shared_u32};

@@ -11,9 +11,9 @@ use trivium_node::{NodeError, RUNNING};
 impl NodeState {
     /// The moment at which the node is.
     fn moment(&self) -> Moment {
-        match self.moment.instructions == self.counts.instructions {
+        match self.moment.instructions == self.measured.counts.instructions {
             true => self.moment,
-            false => Moment { instructions: self.counts.instructions, turn: 0 },
+            false => Moment { instructions: self.measured.counts.instructions, turn: 0 },
         }
     }
 
@@ -55,7 +55,7 @@ impl NodeState {
 
     /// The node does something else than the recording says: the run ends.
     pub(super) fn stray(&mut self, what: &str) -> ProgramFault {
-        let at = self.counts.instructions;
+        let at = self.measured.counts.instructions;
         let what = format!(
             "the replay does something else than was recorded: node {} {what} at instruction {at}, where the recording has {}",
             self.core.me,
@@ -67,7 +67,7 @@ impl NodeState {
             meeting.stray(error.clone());
         }
         let fault = ProgramFault::new(error.what.clone());
-        self.left.get_or_insert(Left::Told(error));
+        self.leaving.left.get_or_insert(Left::Told(error));
         fault
     }
 

@@ -1,6 +1,7 @@
 //! Prefetches (`docs/semantics.md`, section 2): requests for which the program does not wait.
 
-use super::{Incoming, NodeState};
+use super::NodeState;
+use super::queued::Incoming;
 use trivium_engine::{Event, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_node::{EventNumber, NodeError, resume_threads};
@@ -16,16 +17,16 @@ impl NodeState {
         let block = self.core.block_of(offset);
         if self.core.is_placed(offset) && !self.is_hinted(block) && self.core.is_prefetch_useful(protocol, block, kind)
         {
-            self.counts.prefetches += 1;
+            self.measured.counts.prefetches += 1;
             self.raise(protocol, &Event::local(kind, block, 0), EventNumber::default());
-            self.next_poll = self.next_poll.min(self.counts.instructions);
+            self.polls.next = self.polls.next.min(self.measured.counts.instructions);
         }
     }
 
     /// Whether a prefetch of a block has not been handled yet.
     pub(super) fn is_hinted(&self, block: Object) -> bool {
         let is_its = |incoming: &Incoming| matches!(incoming, Incoming::Local(own) if own.event.kind.is_hint() && own.event.object == block);
-        self.inbox.iter().any(is_its)
+        self.queued.inbox.iter().any(is_its)
     }
 
     /// A prefetch has its turn, if it may still bring anything. With a cache it is a request from now on.

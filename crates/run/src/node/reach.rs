@@ -1,7 +1,7 @@
 //! Accesses of the program: what it may do by itself, and what a handler has to be asked for.
 
 use super::NodeState;
-use crate::wire::Control;
+use crate::packets::wire::Control;
 use trivium_engine::{Event, Object};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
 use trivium_node::{
@@ -11,6 +11,15 @@ use trivium_protocol::Access;
 
 /// Private memory is allowed in pieces of so many bytes.
 const PRIVATE_LINE: u32 = 4096;
+
+/// A phase between two barriers, in which only one node may store to a block of some protocols.
+#[derive(Default)]
+pub(super) struct Phase {
+    number: u64,
+    /// Blocks that this node has stored to in it, and how many of these node 0 knows already.
+    stored: Vec<u32>,
+    told: usize,
+}
 
 impl NodeState {
     /// An access of at most 8 bytes inside an aligned word: whether it may happen, or has, or has to wait.
@@ -23,7 +32,7 @@ impl NodeState {
         if step != AccessStep::Wait
             && let Some(took) = self.tried.ends()
         {
-            self.latency.add(took);
+            self.measured.latency.add(took);
         }
         Ok(step)
     }
@@ -119,8 +128,8 @@ impl NodeState {
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.
     fn note_store(&mut self, block: Object) {
-        if self.core.is_first_store(block, self.phase) {
-            self.stored.push(block.id);
+        if self.core.is_first_store(block, self.phase.number) {
+            self.phase.stored.push(block.id);
         }
     }
 
@@ -135,26 +144,26 @@ impl NodeState {
         {
             self.note_store(block);
         }
-        let blocks = self.stored.get(self.told_stores..).unwrap_or_default().to_vec();
-        self.told_stores = self.stored.len();
+        let blocks = self.phase.stored.get(self.phase.told..).unwrap_or_default().to_vec();
+        self.phase.told = self.phase.stored.len();
         if !blocks.is_empty() {
-            self.whisper(0, &Control::StoredSoFar { phase: self.phase, blocks });
+            self.whisper(0, &Control::StoredSoFar { phase: self.phase.number, blocks });
         }
     }
 
     /// A phase between two barriers ends: what was stored in it is told, and stores ask again.
     pub(super) fn next_phase(&mut self) {
         if self.core.protocols.any_one_writer {
-            let blocks = std::mem::take(&mut self.stored);
-            self.told_stores = 0;
+            let blocks = std::mem::take(&mut self.phase.stored);
+            self.phase.told = 0;
             for &id in &blocks {
                 let block = Object { kind: trivium_protocol::BLOCK, id };
                 let tag = self.core.tag(block);
                 self.publish(block, tag, false);
             }
-            self.tell(0, &Control::Stored { phase: self.phase, blocks });
+            self.tell(0, &Control::Stored { phase: self.phase.number, blocks });
         }
-        self.phase += 1;
+        self.phase.number += 1;
     }
 
     /// Whether the program runs.
@@ -204,10 +213,10 @@ impl AccessHost for NodeState {
     fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, access: &ProgramAccess, (): ()) {
         let &Stopped { block, protocol, event, tag } = stopped;
         match access.kind {
-            AccessKind::Read => self.counts.read_faults += 1,
+            AccessKind::Read => self.measured.counts.read_faults += 1,
             AccessKind::Write => {
-                self.counts.write_faults += 1;
-                self.counts.upgrades += u64::from(tag == Access::Read);
+                self.measured.counts.write_faults += 1;
+                self.measured.counts.upgrades += u64::from(tag == Access::Read);
             }
         }
         if let Some(number) = number {

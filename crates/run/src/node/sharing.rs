@@ -2,9 +2,9 @@
 //! goes on when its turn comes. So a change from one node to another is no change of the host's threads.
 
 use super::NodeState;
-use super::waiting::{BUSY, IDLE, SPIN, TURNS};
+use super::waiting::{BUSY, IDLE, Patience, SPIN, TURNS};
 use crate::history::PastEvent;
-use crate::trace::Waited;
+use crate::reports::trace::Waited;
 use std::time::{Duration, Instant};
 use trivium_guest::ProgramFault;
 use trivium_node::{RUNNING, Wait};
@@ -38,6 +38,23 @@ impl Suspended {
     }
 }
 
+/// How a node shares its thread and its processor with others.
+pub(super) struct Turn {
+    /// The wait for which it has returned.
+    pub suspended: Option<Suspended>,
+    /// When its program first polled in its turn.
+    begun: Option<Instant>,
+    /// How long it keeps the processor while it waits.
+    pub patience: Patience,
+}
+
+impl Turn {
+    /// Its program's first one; `is_crowded` where there are more nodes than processors.
+    pub(super) fn new(is_crowded: bool) -> Turn {
+        Turn { suspended: None, begun: None, patience: Patience::of(is_crowded) }
+    }
+}
+
 impl NodeState {
     /// Whether other nodes run in its thread. Then nothing here waits: a program that has to returns to the thread.
     pub(super) fn shares_thread(&self) -> bool {
@@ -46,10 +63,10 @@ impl NodeState {
 
     /// The program is asked to go on after a wait in which it has returned to its thread. Whether that wait is over.
     pub(super) fn waited(&mut self) -> Result<bool, ProgramFault> {
-        let Some(mut suspended) = self.suspended.take() else { return Ok(true) };
+        let Some(mut suspended) = self.turn.suspended.take() else { return Ok(true) };
         let fault = suspended.fault.take();
         if fault.is_none() && !self.is_running() {
-            self.suspended = Some(suspended);
+            self.turn.suspended = Some(suspended);
             return Ok(false);
         }
         self.note_waited(suspended.noted.take());
@@ -62,7 +79,7 @@ impl NodeState {
 
     /// Whether its program waits, so that its handlers may have their turn.
     pub(crate) fn may_handle(&self) -> bool {
-        self.suspended.as_ref().is_some_and(|suspended| suspended.fault.is_none()) && !self.is_running()
+        self.turn.suspended.as_ref().is_some_and(|suspended| suspended.fault.is_none()) && !self.is_running()
     }
 
     /// The node's turn, while its program waits. Whether there was anything to do.
@@ -71,7 +88,7 @@ impl NodeState {
             Ok(any) => any,
             // The program hears of it where it waits, so that it is told where that is.
             Err(fault) => {
-                if let Some(suspended) = &mut self.suspended {
+                if let Some(suspended) = &mut self.turn.suspended {
                     suspended.fault = Some(fault);
                 }
                 true
@@ -102,7 +119,7 @@ impl NodeState {
             self.had_a_turn();
             return Ok(true);
         }
-        let Some(mut suspended) = self.suspended.take() else { return Ok(false) };
+        let Some(mut suspended) = self.turn.suspended.take() else { return Ok(false) };
         if handled > 0 {
             suspended.idle = None;
             suspended.turns = suspended.turns.saturating_add(handled);
@@ -121,18 +138,18 @@ impl NodeState {
                 self.coordinate();
             }
         }
-        self.suspended = Some(suspended);
+        self.turn.suspended = Some(suspended);
         Ok(handled > 0)
     }
 
     /// The program goes on, in the node's turn.
     pub(crate) fn begin_turn(&mut self) {
-        self.turn_begun = None;
+        self.turn.begun = None;
     }
 
     /// Whether a program that computes has done so for long enough, now that it polls: since the first poll of this turn.
     pub(super) fn has_had_its_turn(&mut self, now: Instant) -> bool {
-        self.shares_thread() && now.saturating_duration_since(*self.turn_begun.get_or_insert(now)) >= TURN
+        self.shares_thread() && now.saturating_duration_since(*self.turn.begun.get_or_insert(now)) >= TURN
     }
 }
 

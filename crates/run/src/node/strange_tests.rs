@@ -1,10 +1,12 @@
 //! Packets that no node of the run has sent: each ends the run with an error, or does no harm, and none is a panic.
 
 use super::{Limits, NodeState};
-use crate::spare::Spare;
+use crate::packets::spare::Spare;
+use crate::packets::wire::{
+    Control, Packet, Report, Told, Where, read, write_control, write_credit, write_message, write_page,
+};
 use crate::transport::Transport;
 use crate::transport::threads::{Threads, join};
-use crate::wire::{Control, Packet, Report, Told, Where, read, write_control, write_credit, write_message, write_page};
 use proptest::prelude::*;
 use std::path::Path;
 use std::rc::Rc;
@@ -143,7 +145,7 @@ proptest! {
             other.send(node.core.me, packet);
             // Whatever it is, the node says so, or goes on.
             while node.progress().is_ok_and(|any| any) {}
-            if node.left.is_some() {
+            if node.leaving.left.is_some() {
                 break;
             }
         }

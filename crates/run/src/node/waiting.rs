@@ -1,11 +1,13 @@
 //! What a node does while its program waits, and at poll points.
 
+use super::queued::Incoming;
 use super::sharing::Suspended;
-use super::{Delays, Incoming, Left, NodeState};
+use super::{Delays, Left, NodeState};
 use crate::history::{History, PastEvent};
-use crate::spare::Arrival;
+use crate::packets::spare::Arrival;
+use crate::packets::wire::{self, Control, Packet};
 use crate::transport::{Handed, Parcel};
-use crate::wire::{self, Control, Packet};
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
@@ -31,6 +33,24 @@ const PACKETS: u32 = 64;
 /// Who waits looks at the clock, which takes as long as to look for packets, only after so many looks.
 const LOOKS: u32 = 16;
 
+/// So many instructions lie between two looks at what has arrived, at least and at most.
+pub(super) const POLLS: RangeInclusive<u64> = 1000..=16_000;
+
+/// When a program that computes looks at what has arrived.
+pub(super) struct Polls {
+    /// The number of instructions at which it next does, and how many lie between two looks.
+    pub next: u64,
+    interval: u64,
+    /// The least and the most of these.
+    range: RangeInclusive<u64>,
+}
+
+impl Default for Polls {
+    fn default() -> Polls {
+        Polls { next: *POLLS.start(), interval: *POLLS.start(), range: POLLS }
+    }
+}
+
 /// How long who waits keeps the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
@@ -49,13 +69,18 @@ impl Patience {
 }
 
 impl NodeState {
+    /// A program that computes polls after so many instructions, whether messages come or not.
+    pub(crate) fn polls_every(&mut self, instructions: u64) {
+        self.polls = Polls { next: instructions, interval: instructions, range: instructions..=instructions };
+    }
+
     /// Tries until something that the program asks for is done. Nothing where it has to wait and returns to the thread that it shares: it
     /// then asks for the same again when it goes on.
     pub(super) fn until_done<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Self) -> Result<Option<T>, ProgramFault>,
     ) -> Result<Option<T>, ProgramFault> {
-        if self.suspended.is_some() && !self.waited()? {
+        if self.turn.suspended.is_some() && !self.waited()? {
             return Ok(None);
         }
         loop {
@@ -73,7 +98,7 @@ impl NodeState {
         let suspended = Suspended::new(wait, self.note_wait(wait));
         let begun = self.handle_first(wait);
         if self.shares_thread() && begun.is_ok() && !self.is_running() {
-            self.suspended = Some(suspended);
+            self.turn.suspended = Some(suspended);
             return Ok(false);
         }
         let waited = begun.and_then(|()| match self.history {
@@ -90,7 +115,7 @@ impl NodeState {
     /// it has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
     fn handle_first(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         let is_first = matches!(wait, Wait::Access(_)) && !self.tried.has_waited();
-        if is_first && self.left.is_none() && self.handle_one().map_err(|error| self.fail(error))? {
+        if is_first && self.leaving.left.is_none() && self.handle_one().map_err(|error| self.fail(error))? {
             self.had_a_turn();
         }
         Ok(())
@@ -100,7 +125,7 @@ impl NodeState {
     pub(super) fn has_waited(&mut self, wait: Wait, begun: Instant) {
         let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let took = self.took(took);
-        self.counts.waits += took;
+        self.measured.counts.waits += took;
         if let Wait::Access(_) = wait {
             self.tried.waited(took);
         }
@@ -131,14 +156,14 @@ impl NodeState {
                 self.had_a_turn();
                 break;
             }
-            if looks < self.patience.looks {
+            if looks < self.turn.patience.looks {
                 // No hint to the processor that this is a loop: it would pause for as long as several looks take.
                 looks += 1;
                 continue;
             }
             let since = *idle.get_or_insert_with(Instant::now);
             let waited = since.elapsed();
-            if waited < self.patience.spin {
+            if waited < self.turn.patience.spin {
                 looks = 0;
                 continue;
             }
@@ -177,15 +202,15 @@ impl NodeState {
             handlers += 1;
         }
         // Where something has come, more will: it should not wait for long.
-        self.poll_interval = match (&mut self.delays, handlers) {
+        self.polls.interval = match (&mut self.delays, handlers) {
             (Some(delays), _) => delays.interval(),
-            (None, 0) => self.poll_interval.saturating_mul(2).min(*self.polls.end()),
-            (None, _) => *self.polls.start(),
+            (None, 0) => self.polls.interval.saturating_mul(2).min(*self.polls.range.end()),
+            (None, _) => *self.polls.range.start(),
         };
-        self.next_poll = instructions.saturating_add(self.poll_interval);
+        self.polls.next = instructions.saturating_add(self.polls.interval);
         if handlers > 0 {
             let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            self.counts.handlers += self.took(took);
+            self.measured.counts.handlers += self.took(took);
         }
         self.coordinate();
         self.had_a_turn();
@@ -240,7 +265,7 @@ impl NodeState {
             self.happened(if late.is_some() { PastEvent::Late(from) } else { PastEvent::Packet(from) });
             self.message_comes(from, message, late)?;
             // To look for another would keep this one waiting.
-            if !self.inbox.is_empty() {
+            if !self.queued.inbox.is_empty() {
                 break;
             }
         }
@@ -294,12 +319,12 @@ impl NodeState {
             && at < delays.late.len()
         {
             let late = delays.late.remove(at);
-            self.inbox.push_back(Incoming::Message(late.message));
+            self.queued.inbox.push_back(Incoming::Message(late.message));
         }
     }
 
     pub(super) fn look_at_limits(&mut self) -> Result<(), ProgramFault> {
-        if self.left.is_some() {
+        if self.leaving.left.is_some() {
             return Err(ProgramFault::new("the run has ended"));
         }
         let why = match self.limits.nanoseconds {
@@ -314,7 +339,7 @@ impl NodeState {
 
     pub(super) fn stop(&mut self, why: String) -> ProgramFault {
         let fault = ProgramFault::new(why.clone());
-        self.left.get_or_insert(Left::Stopped(why));
+        self.leaving.left.get_or_insert(Left::Stopped(why));
         fault
     }
 
@@ -323,22 +348,22 @@ impl NodeState {
         match packet {
             Packet::Message(message) => self.message_comes(from, message, late),
             Packet::Credit { protocol, lane } => {
-                self.received += 1;
-                self.on_lanes.remove(protocol, lane);
+                self.progress.received += 1;
+                self.queued.on_lanes.remove(protocol, lane);
                 Ok(())
             }
             Packet::Control(control) => {
                 let is_question =
                     matches!(control, Control::Ask { .. } | Control::Report(_) | Control::StoredSoFar { .. });
-                self.received += u64::from(!is_question);
+                self.progress.received += u64::from(!is_question);
                 self.control(from, control)
             }
             Packet::Page { page, contents } => {
-                self.received += 1;
+                self.progress.received += 1;
                 self.page_has_come(page, &contents).map_err(|what| self.nonsense(from, what))
             }
             Packet::Ended(end) => {
-                self.ends.push((from, end));
+                self.leaving.ends.push((from, end));
                 Ok(())
             }
         }
@@ -351,7 +376,7 @@ impl NodeState {
         mut message: Box<Arrival>,
         late: Option<Instant>,
     ) -> Result<(), ProgramFault> {
-        self.received += 1;
+        self.progress.received += 1;
         if let Some(tracer) = &mut self.tracer {
             message.number = tracer.number_received(from);
         }
@@ -361,7 +386,7 @@ impl NodeState {
         }
         match late {
             Some(until) => self.keep_back(message, until),
-            None => self.inbox.push_back(Incoming::Message(message)),
+            None => self.queued.inbox.push_back(Incoming::Message(message)),
         }
         Ok(())
     }
@@ -430,7 +455,7 @@ impl NodeState {
                 }
                 SpaceCall::Free { region, is_left } => Control::Freed { index, region, is_left },
             };
-            self.sent += 1;
+            self.progress.sent += 1;
             self.transport.send(to, wire::write_control(&made));
         }
     }
@@ -438,14 +463,14 @@ impl NodeState {
     /// Sends a packet to another node, which knows by then of all memory that it may be about.
     pub(super) fn post(&mut self, to: Node, packet: Vec<u8>) {
         self.tell_of_allocations(to);
-        self.sent += 1;
+        self.progress.sent += 1;
         self.transport.send(to, packet);
     }
 
     /// Hands a message to a node of this thread, which knows by then of all memory that it may be about.
     pub(super) fn hand(&mut self, to: Node, message: Box<Arrival>) {
         self.tell_of_allocations(to);
-        self.sent += 1;
+        self.progress.sent += 1;
         self.transport.hand(to, Handed(message));
     }
 
@@ -470,7 +495,7 @@ impl NodeState {
 
     /// Tells all others that this node leaves before the end of the run.
     pub(crate) fn tell_left(&mut self) {
-        let control = match &self.left {
+        let control = match &self.leaving.left {
             Some(Left::Failed(error)) => Control::Failed(error.clone()),
             Some(Left::Stopped(why)) => Control::Stopped(why.clone()),
             Some(Left::Told(_)) | None => return,
@@ -489,7 +514,7 @@ impl NodeState {
 
     /// The program has ended: handlers go on until the run is over. Whether it is.
     pub(crate) fn serve_until_the_end(&mut self, exit_code: i32) -> Result<bool, ProgramFault> {
-        if !std::mem::replace(&mut self.serves, true) {
+        if !std::mem::replace(&mut self.leaving.serves, true) {
             if self.core.protocols.any_one_writer {
                 self.next_phase();
             }
@@ -497,10 +522,10 @@ impl NodeState {
             self.report(0);
         }
         let is_over = self.until_done(|node| {
-            if !node.is_over {
+            if !node.leaving.is_over {
                 node.waits(Wait::End(exit_code));
             }
-            Ok(node.is_over.then_some(()))
+            Ok(node.leaving.is_over.then_some(()))
         });
         Ok(is_over?.is_some())
     }

@@ -7,7 +7,7 @@ mod ring;
 pub(crate) mod shared;
 pub mod threads;
 
-use crate::spare::Arrival;
+use crate::packets::spare::Arrival;
 use std::ops::Range;
 use trivium_engine::Node;
 

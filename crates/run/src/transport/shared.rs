@@ -127,7 +127,7 @@ impl Transport for Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spare::Spare;
+    use crate::packets::spare::Spare;
     use crate::transport::threads::join;
     use trivium_engine::Object;
     use trivium_protocol::{BLOCK, EventKind};

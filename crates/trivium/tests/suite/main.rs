@@ -20,6 +20,7 @@ mod harness;
 mod inputs;
 mod live_trace;
 mod locks;
+mod modules;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;
 mod outputs;

@@ -1,15 +1,15 @@
 //! A run: nodes are made, each in a thread of its own, and what they end with is put together.
 
-use crate::beginning::{Beginning, begin};
-use crate::ending::{NodeEnd, Parted};
+use super::beginning::{Beginning, begin};
+use super::ending::{NodeEnd, Parted};
+use super::life::{Life, live};
+use super::pin::{pin, warm_up};
+use super::result::{LiveNode, RunResult};
+use super::setup::Setup;
 use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
-use crate::latency::Latency;
-use crate::life::{Life, live};
 use crate::node::{Counts, Left};
-use crate::pin::{pin, warm_up};
-use crate::result::{LiveNode, RunResult};
-use crate::setup::Setup;
+use crate::reports::latency::Latency;
 use crate::transport::Transport;
 use crate::transport::{shared, threads};
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! What nodes tell each other, as bytes. What comes in is looked at as if anybody could have sent it: what is wrong with
 //! it is an error, before an engine or memory sees any of it.
 
-use crate::spare::{Arrival, Spare};
+use crate::packets::spare::{Arrival, Spare};
 use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
@@ -20,7 +20,7 @@ pub(crate) enum Packet {
     Control(Control),
     /// From the home that a page had to its new one: the receiver, which has claimed it.
     Page { page: usize, contents: Vec<u8> },
-    /// To node 0: the sender leaves the run, and tells this of itself ([`crate::ending`]): the whole packet.
+    /// To node 0: the sender leaves the run, and tells this of itself ([`crate::runs::ending`]): the whole packet.
     Ended(Vec<u8>),
 }
 

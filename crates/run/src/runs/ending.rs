@@ -3,12 +3,12 @@
 //! Where a run of processes is traced, a node first tells what it has noted, in pieces: the next one when node 0 has heard the one before, so that little
 //! is on its way at a time, and patience is for a node and not for how much it has to tell.
 
-use crate::latency::Latency;
 use crate::node::{Counts, Left};
-use crate::trace::NodeTrace;
-use crate::trace::pieces::{NotesReader, NotesWriter};
+use crate::packets::wire::{ENDED, NOTES};
+use crate::reports::latency::Latency;
+use crate::reports::trace::NodeTrace;
+use crate::reports::trace::pieces::{NotesReader, NotesWriter};
 use crate::transport::Transport;
-use crate::wire::{ENDED, NOTES};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -387,7 +387,7 @@ fn empty(transport: &mut dyn Transport, parted: Parted, mut gone: u32) -> (Parti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::pieces::tests::{handled, trace};
+    use crate::reports::trace::pieces::tests::{handled, trace};
     use crate::transport::threads::join;
 
     fn part(transport: &mut dyn Transport, end: NodeEnd) -> Parted {

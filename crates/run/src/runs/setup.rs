@@ -1,6 +1,6 @@
 //! What is run, and how.
 
-use crate::trace::RunTrace;
+use crate::reports::trace::RunTrace;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! How nodes that are processes of their own begin a run together: none before all are ready, and all with the clock of node 0.
 
+use crate::packets::wire::ENDED;
 use crate::transport::Transport;
-use crate::wire::ENDED;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;

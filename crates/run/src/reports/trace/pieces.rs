@@ -4,7 +4,7 @@
 //! the last stands when the program ran.
 
 use super::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Waited, room_of};
-use crate::compact::{read_number, write_number};
+use crate::packets::compact::{read_number, write_number};
 use trivium_engine::{Disposition, Node, Object};
 use trivium_protocol::{EventKind, MessageId, ObjectKindId, OpId, RoleId, StateId, TaskId};
 

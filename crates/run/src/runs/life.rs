@@ -1,12 +1,12 @@
 //! A node of a run from its beginning to its end, step by step, and threads that take one or several nodes through their lives.
 
-use crate::beginning::Beginning;
-use crate::ending::{NodeEnd, Parted, Parting, PartingStep};
+use super::beginning::Beginning;
+use super::ending::{NodeEnd, Parted, Parting, PartingStep};
+use super::setup::Setup;
 use crate::history::History;
 use crate::node::{Counts, Delays, Left, Limits, NodeState};
-use crate::setup::Setup;
+use crate::packets::wire::{Control, write_control};
 use crate::transport::Transport;
-use crate::wire::{Control, write_control};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -81,7 +81,7 @@ impl<'a> Life<'a> {
         life.state = match life.caught(|| program(setup, me, &node)) {
             Some(Ok(program)) => LifeStage::Runs(Box::new(program)),
             Some(Err(error)) => {
-                node.borrow_mut().left.get_or_insert(Left::Failed(error));
+                node.borrow_mut().leaving.left.get_or_insert(Left::Failed(error));
                 life.leave(None)
             }
             None => life.leave(None),
@@ -155,7 +155,7 @@ impl<'a> Life<'a> {
         {
             let error = NodeError::subject(format!("node {} has ended by a panic of Trivium", self.me));
             let error = error.help("this is a mistake in Trivium, not in your program; what is said above tells where");
-            node.borrow_mut().left.get_or_insert(Left::Failed(error));
+            node.borrow_mut().leaving.left.get_or_insert(Left::Failed(error));
         }
         done
     }
@@ -167,7 +167,7 @@ impl<'a> Life<'a> {
         if outcome == NodeOutcome::Suspended {
             return LifeStage::Runs(program);
         }
-        node.borrow_mut().counts.instructions = program.executed().instructions;
+        node.borrow_mut().measured.counts.instructions = program.executed().instructions;
         self.note_standing(node, &program, &outcome);
         self.name_variables(node, &program);
         match ended(self.me, node, outcome) {
@@ -176,7 +176,7 @@ impl<'a> Life<'a> {
                 LifeStage::Serves(exit_code, program)
             }
             Err(error) => {
-                node.borrow_mut().left.get_or_insert(Left::Failed(error));
+                node.borrow_mut().leaving.left.get_or_insert(Left::Failed(error));
                 self.leave(None)
             }
         }
@@ -185,8 +185,8 @@ impl<'a> Life<'a> {
     /// An error about the program's own memory is told with the names of its variables.
     fn name_variables(&self, node: &RefCell<NodeState>, program: &Running) {
         let mut node = node.borrow_mut();
-        if let Some(Left::Failed(error)) = node.left.take_if(|left| matches!(left, Left::Failed(_))) {
-            node.left = Some(Left::Failed(error.naming(|| program.debug_info())));
+        if let Some(Left::Failed(error)) = node.leaving.left.take_if(|left| matches!(left, Left::Failed(_))) {
+            node.leaving.left = Some(Left::Failed(error.naming(|| program.debug_info())));
         }
     }
 
@@ -194,9 +194,10 @@ impl<'a> Life<'a> {
     fn note_standing(&self, node: &RefCell<NodeState>, program: &Running, outcome: &NodeOutcome) {
         let NodeOutcome::Trapped { stack, .. } = outcome else { return };
         let mut node = node.borrow_mut();
-        if node.left.is_some() {
+        if node.leaving.left.is_some() {
             let doing = node.told(program.debug_info().as_ref());
-            node.stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: SourceLocation::standing(stack) });
+            node.leaving.stood =
+                Some(Stood { node: self.me.into(), cycle: None, doing, at: SourceLocation::standing(stack) });
         }
     }
 
@@ -208,7 +209,7 @@ impl<'a> Life<'a> {
             // The error is kept in the node.
             Some(Err(_)) | None => {
                 let doing = has_left(exit_code);
-                node.borrow_mut().stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: None });
+                node.borrow_mut().leaving.stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: None });
                 self.leave(None)
             }
         }
@@ -225,7 +226,7 @@ impl<'a> Life<'a> {
             (Some(trace), Some(noted)) if !self.is_process => trace.add(noted),
             (_, noted) => end.trace = noted,
         }
-        let early = std::mem::take(&mut node.ends);
+        let early = std::mem::take(&mut node.leaving.ends);
         let history = std::mem::take(&mut node.history);
         // All of a run that is replayed come to their ends, however long that takes.
         let is_patient = history.meeting().is_some();
@@ -236,29 +237,29 @@ impl<'a> Life<'a> {
 }
 
 fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
-    let instructions = node.counts.instructions;
+    let instructions = node.measured.counts.instructions;
     node.region_end(instructions);
     let now = node.look_at_clock();
-    let span = node.region.span.unwrap_or((0, now));
+    let span = node.measured.region.span.unwrap_or((0, now));
     // Nodes enter and leave their regions of interest one after the other, so that a message between two nodes may be of a region
     // for one of them only: which, depends on timing.
     let all = node.counted(instructions);
-    let mut of_region = node.region.ended.take().unwrap_or_else(|| all.clone());
+    let mut of_region = node.measured.region.ended.take().unwrap_or_else(|| all.clone());
     let in_region = std::mem::take(&mut of_region.by_kind);
     let Counts { messages_sent, bytes_sent, by_kind, .. } = all;
     let counts = Counts { messages_sent, bytes_sent, by_kind, ..of_region };
-    let memory = MemoryUsed { private: node.private_memory, shared: node.core.space.borrow().bytes() };
+    let memory = MemoryUsed { private: node.measured.private_memory, shared: node.core.space.borrow().bytes() };
     NodeEnd {
         exit_code,
-        left: node.left.take(),
+        left: node.leaving.left.take(),
         counts,
         in_region,
         span,
-        latency: std::mem::take(&mut node.latency),
+        latency: std::mem::take(&mut node.measured.latency),
         said: std::mem::take(&mut node.said),
         memory,
         asked: std::mem::take(&mut node.asked),
-        stood: node.stood.take(),
+        stood: node.leaving.stood.take(),
         trace: None,
     }
 }
@@ -281,11 +282,11 @@ fn ended(me: Node, node: &Rc<RefCell<NodeState>>, outcome: NodeOutcome) -> Resul
         NodeOutcome::Finished { exit_code } => Ok(exit_code),
         NodeOutcome::Trapped { message, stack } => {
             let mut node = node.borrow_mut();
-            match node.left.take() {
-                Some(Left::Failed(error)) if node.is_of_all => Err(error),
+            match node.leaving.left.take() {
+                Some(Left::Failed(error)) if node.leaving.is_of_all => Err(error),
                 Some(Left::Failed(error)) => Err(error.standing(&format!("node {me}"), &stack)),
                 Some(other) => {
-                    node.left = Some(other);
+                    node.leaving.left = Some(other);
                     Err(NodeError::subject(message))
                 }
                 None => Err(NodeError::subject(message).standing(&format!("node {me}"), &stack)),

@@ -1,6 +1,6 @@
 //! What a run tells: the keys of the command line's contract.
 
-use crate::latency::Quantiles;
+use crate::reports::latency::Quantiles;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trivium_node::{MemoryUsed, Misses, Stood};

@@ -1,7 +1,33 @@
-//! How many messages of a node are on their way on finite lanes.
+//! What the handlers of a node have not come to yet.
 
-use trivium_node::{Lanes, Protocols};
+use crate::packets::spare::Arrival;
+use std::collections::{BTreeMap, VecDeque};
+use trivium_node::{Instance, Lanes, Protocols};
 use trivium_protocol::LaneId;
+
+/// Something for the node's handlers.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// A message.
+    Message(Box<Arrival>),
+    /// What happens here, or a message that was held.
+    Local(Box<Arrival>),
+}
+
+/// All that waits for handlers, and how many messages wait for those of other nodes.
+pub(super) struct Queued {
+    pub inbox: VecDeque<Incoming>,
+    pub on_lanes: OnLanes,
+    /// Timers by the nanosecond at which they end, and a number.
+    pub timers: BTreeMap<(u64, u64), (Instance, u64)>,
+}
+
+impl Queued {
+    /// Nothing.
+    pub(super) fn new(protocols: &Protocols) -> Queued {
+        Queued { inbox: VecDeque::new(), on_lanes: OnLanes::new(protocols), timers: BTreeMap::new() }
+    }
+}
 
 /// Of each lane of each protocol, the messages that this node has sent and nobody has begun to handle.
 pub(crate) struct OnLanes {
