@@ -23,7 +23,8 @@ pub mod local;
 use crate::local::{Local, Waiting};
 use std::fmt;
 use trivium_engine::{
-    Args, Charge, Deed, Engine, HandlerAccess, Mechanisms, Object, Outgoing, Payload, Pending, Thread,
+    Args, Charge, ClockMechanisms, Deed, Engine, HandlerAccess, LineMechanisms, Mechanisms, MemoryMechanisms,
+    NetworkMechanisms, Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
 use trivium_protocol::{

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use trivium_engine::number::{fit, index, index_of_word};
 use trivium_engine::{
-    Args, CacheLine, Charge, Deed, Engine, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+    Args, CacheLine, Charge, ClockMechanisms, Deed, Engine, HandlerAccess, LineMechanisms, MemoryMechanisms,
+    NetworkMechanisms, Node, Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
@@ -24,7 +25,6 @@ pub enum Effect {
     Started { task: TaskId, object: Object, args: Args },
     Timer { role: RoleId, object: Object, after: Option<u64> },
     Changed { role: RoleId, object: Object, from: StateId, to: StateId },
-    Invoked { function: i64, args: Vec<i64> },
 }
 
 /// An access at which a thread waits.
@@ -143,7 +143,7 @@ impl Local {
     }
 }
 
-impl Mechanisms for Local {
+impl RecordMechanisms for Local {
     fn me(&self) -> Node {
         self.me
     }
@@ -162,16 +162,16 @@ impl Mechanisms for Local {
             .or_insert_with(|| first().unwrap_or_else(|_| vec![0; engine.record_bytes(role)]))
     }
 
-    fn send(&mut self, to: Node, message: &Outgoing) {
-        self.lanes[self.lane_of[message.message.index()].index()].1 += 1;
-        self.effects.push(Effect::Sent { to, message: *message });
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.effects.push(Effect::Started { task, object, args });
     }
 
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
-        let (holds, sent) = self.lanes[lane.index()];
-        holds.is_none_or(|holds| sent.saturating_add(count) <= holds)
+    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
+        self.effects.push(Effect::Changed { role, object, from, to });
     }
+}
 
+impl MemoryMechanisms for Local {
     fn gather_block(&mut self, block: Object) -> Payload {
         let bytes = self.block(block).to_vec();
         self.keep(bytes, Vec::new())
@@ -241,30 +241,6 @@ impl Mechanisms for Local {
         self.memory.copy_within(index(from)..index(from + bytes), index(to));
     }
 
-    fn resume(&mut self, object: Object) {
-        if let Some((line, _)) = self.lines.get_mut(&object) {
-            line.answered();
-        }
-        self.effects.push(Effect::Resumed(object));
-    }
-
-    fn complete(&mut self, object: Object) {
-        for waiting in std::mem::take(&mut self.waiting) {
-            if waiting.block != object {
-                self.waiting.push(waiting);
-            } else if waiting.store {
-                let (at, size) = (index(waiting.pending.address), usize::from(waiting.pending.size));
-                self.memory[at..at + size].copy_from_slice(&waiting.pending.value.to_le_bytes()[..size]);
-            }
-        }
-        self.effects.push(Effect::Completed(object));
-    }
-
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, _: Span) {
-        self.waiting.retain(|waiting| (waiting.block, waiting.thread) != (object, thread));
-        self.effects.push(Effect::CompletedWith { object, thread, value });
-    }
-
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         let (at, bytes) = (index(access.address), index(access.bytes));
         let mut word = [0; 8];
@@ -296,23 +272,9 @@ impl Mechanisms for Local {
             Deed::LoadTo(_) | Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => 0,
         }
     }
+}
 
-    fn answer(&mut self, thread: Thread, value: i64) {
-        self.effects.push(Effect::Answered { thread, value });
-    }
-
-    fn pending(&mut self, thread: Thread) -> Pending {
-        self.waiting.iter().find(|w| w.thread == thread).map(|w| w.pending).unwrap_or_default()
-    }
-
-    fn start(&mut self, task: TaskId, object: Object, args: Args) {
-        self.effects.push(Effect::Started { task, object, args });
-    }
-
-    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
-        self.effects.push(Effect::Timer { role, object, after });
-    }
-
+impl LineMechanisms for Local {
     fn probe(&mut self, block: Object) -> Line {
         self.line(block).0.line
     }
@@ -349,13 +311,57 @@ impl Mechanisms for Local {
         let requested = self.requested(block);
         self.line(block).0.invalidate(requested);
     }
+}
 
-    fn invoke(&mut self, function: i64, args: &[i64]) {
-        self.effects.push(Effect::Invoked { function, args: args.to_vec() });
+impl ThreadMechanisms for Local {
+    fn resume(&mut self, object: Object) {
+        if let Some((line, _)) = self.lines.get_mut(&object) {
+            line.answered();
+        }
+        self.effects.push(Effect::Resumed(object));
     }
 
-    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
-        self.effects.push(Effect::Changed { role, object, from, to });
+    fn complete(&mut self, object: Object) {
+        for waiting in std::mem::take(&mut self.waiting) {
+            if waiting.block != object {
+                self.waiting.push(waiting);
+            } else if waiting.store {
+                let (at, size) = (index(waiting.pending.address), usize::from(waiting.pending.size));
+                self.memory[at..at + size].copy_from_slice(&waiting.pending.value.to_le_bytes()[..size]);
+            }
+        }
+        self.effects.push(Effect::Completed(object));
+    }
+
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, _: Span) {
+        self.waiting.retain(|waiting| (waiting.block, waiting.thread) != (object, thread));
+        self.effects.push(Effect::CompletedWith { object, thread, value });
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.effects.push(Effect::Answered { thread, value });
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        self.waiting.iter().find(|w| w.thread == thread).map(|w| w.pending).unwrap_or_default()
+    }
+}
+
+impl NetworkMechanisms for Local {
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        self.lanes[self.lane_of[message.message.index()].index()].1 += 1;
+        self.effects.push(Effect::Sent { to, message: *message });
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        let (holds, sent) = self.lanes[lane.index()];
+        holds.is_none_or(|holds| sent.saturating_add(count) <= holds)
+    }
+}
+
+impl ClockMechanisms for Local {
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.effects.push(Effect::Timer { role, object, after });
     }
 
     fn charge(&mut self, what: Charge) {

@@ -6,7 +6,8 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::sync::Arc;
 use trivium_engine::{
-    Args, Charge, Engine, Event, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+    Args, Charge, ClockMechanisms, Engine, Event, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms,
+    Node, Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, BLOCK, EventKind, LaneId, Line, MessageId, RoleId, TaskId};
@@ -26,81 +27,120 @@ impl Null {
     }
 }
 
-impl Mechanisms for Null {
+impl RecordMechanisms for Null {
     fn me(&self) -> Node {
         self.me
     }
+
     fn home(&self, _: Object) -> Node {
         0
     }
+
     fn record(&mut self, role: RoleId, _: Object) -> &mut [u8] {
         &mut self.records[role.index()]
     }
+
+    fn start(&mut self, _: TaskId, _: Object, _: Args) {}
+}
+
+impl MemoryMechanisms for Null {
+    fn gather_block(&mut self, _: Object) -> Payload {
+        Payload(0)
+    }
+
+    fn gather_memory(&mut self, _: u64, _: u64) -> Payload {
+        Payload(0)
+    }
+
+    fn gather_list(&mut self, _: bool, _: &[i64]) -> Payload {
+        Payload(0)
+    }
+
+    fn gather_own(&mut self, _: u64, _: u64) -> Payload {
+        Payload(0)
+    }
+
+    fn gather_access(&mut self, _: Object, _: &HandlerAccess) -> Payload {
+        Payload(0)
+    }
+
+    fn install_own(&mut self, payload: Payload, at: u64) {
+        black_box((payload, at));
+    }
+
+    fn install_block(&mut self, payload: Payload, block: Object) {
+        black_box((payload, block));
+    }
+
+    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
+        black_box((payload, address));
+    }
+
+    fn set_access(&mut self, block: Object, from: Access, to: Access) {
+        black_box((block, from, to));
+    }
+
+    fn load(&mut self, _: u64) -> u64 {
+        0
+    }
+
+    fn store(&mut self, _: u64, _: u64) {}
+
+    fn copy(&mut self, _: u64, _: u64, _: u64) {}
+
+    fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
+        0
+    }
+}
+
+impl LineMechanisms for Null {
+    fn fill(&mut self, _: Object, _: Line) -> bool {
+        true
+    }
+
+    fn upgrade(&mut self, _: Object) -> bool {
+        true
+    }
+
+    fn take(&mut self, _: Object, _: Line) {}
+
+    fn invalidate(&mut self, _: Object) {}
+
+    fn probe(&mut self, _: Object) -> Line {
+        Line::Absent
+    }
+}
+
+impl ThreadMechanisms for Null {
+    fn resume(&mut self, object: Object) {
+        black_box(object);
+    }
+
+    fn complete(&mut self, _: Object) {}
+
+    fn complete_with(&mut self, _: Object, _: Thread, _: u64, _: Span) {}
+
+    fn answer(&mut self, _: Thread, _: i64) {}
+
+    fn pending(&mut self, _: Thread) -> Pending {
+        Pending::default()
+    }
+}
+
+impl NetworkMechanisms for Null {
     fn send(&mut self, to: Node, message: &Outgoing) {
         black_box((to, message));
         self.sent += 1;
     }
+
     fn room(&mut self, _: LaneId, _: u32) -> bool {
         true
     }
-    fn gather_block(&mut self, _: Object) -> Payload {
-        Payload(0)
-    }
-    fn gather_memory(&mut self, _: u64, _: u64) -> Payload {
-        Payload(0)
-    }
-    fn gather_list(&mut self, _: bool, _: &[i64]) -> Payload {
-        Payload(0)
-    }
-    fn gather_own(&mut self, _: u64, _: u64) -> Payload {
-        Payload(0)
-    }
-    fn gather_access(&mut self, _: Object, _: &HandlerAccess) -> Payload {
-        Payload(0)
-    }
-    fn install_own(&mut self, payload: Payload, at: u64) {
-        black_box((payload, at));
-    }
-    fn install_block(&mut self, payload: Payload, block: Object) {
-        black_box((payload, block));
-    }
-    fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
-        black_box((payload, address));
-    }
-    fn set_access(&mut self, block: Object, from: Access, to: Access) {
-        black_box((block, from, to));
-    }
-    fn load(&mut self, _: u64) -> u64 {
-        0
-    }
-    fn store(&mut self, _: u64, _: u64) {}
-    fn copy(&mut self, _: u64, _: u64, _: u64) {}
-    fn resume(&mut self, object: Object) {
-        black_box(object);
-    }
-    fn complete(&mut self, _: Object) {}
-    fn complete_with(&mut self, _: Object, _: Thread, _: u64, _: Span) {}
-    fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
-        0
-    }
-    fn answer(&mut self, _: Thread, _: i64) {}
-    fn pending(&mut self, _: Thread) -> Pending {
-        Pending::default()
-    }
-    fn start(&mut self, _: TaskId, _: Object, _: Args) {}
+}
+
+impl ClockMechanisms for Null {
     fn timer(&mut self, _: RoleId, _: Object, _: Option<u64>) {}
-    fn fill(&mut self, _: Object, _: Line) -> bool {
-        true
-    }
-    fn upgrade(&mut self, _: Object) -> bool {
-        true
-    }
-    fn take(&mut self, _: Object, _: Line) {}
-    fn invalidate(&mut self, _: Object) {}
-    fn probe(&mut self, _: Object) -> Line {
-        Line::Absent
-    }
-    fn invoke(&mut self, _: i64, _: &[i64]) {}
+
     fn charge(&mut self, what: Charge) {
         black_box(what);
     }

@@ -607,11 +607,6 @@ pub(crate) enum Op {
         address: Reg,
         value: Reg,
     },
-    Invoke {
-        function: Reg,
-        args: Reg,
-        count: u8,
-    },
     Line {
         step: LineStep,
     },

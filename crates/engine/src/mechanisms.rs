@@ -165,7 +165,18 @@ pub enum Charge {
 /// true; what a message carries is what was true when it was sent. What `resume`, `complete`, `answer` and `start`
 /// ask for is seen by threads and by the software queue when the handler has ended: whoever implements this
 /// keeps it until `Engine::dispatch` or `Engine::replay` returns. The crate `trivium-contract` checks an implementation.
-pub trait Mechanisms {
+pub trait Mechanisms:
+    RecordMechanisms + MemoryMechanisms + LineMechanisms + ThreadMechanisms + NetworkMechanisms + ClockMechanisms
+{
+}
+
+impl<M: RecordMechanisms + MemoryMechanisms + LineMechanisms + ThreadMechanisms + NetworkMechanisms + ClockMechanisms>
+    Mechanisms for M
+{
+}
+
+/// What a handler finds of roles and homes, and what it leaves for later handlers. A part of [`Mechanisms`].
+pub trait RecordMechanisms {
     /// This node.
     fn me(&self) -> Node;
 
@@ -176,21 +187,18 @@ pub trait Mechanisms {
     /// nobody has touched as [`crate::Engine::first_record`] says, all zero as a rule.
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8];
 
-    /// A message leaves for `to` (which may be this node: it really travels).
-    // By address: it is large (`ARCHITECTURE.md`, "Written where it stays").
-    fn send(&mut self, to: Node, message: &Outgoing);
+    /// A task goes to the end of this node's software queue.
+    fn start(&mut self, task: TaskId, object: Object, args: Args);
 
-    /// A message leaves with the contents of the block that it is about, taken now: [`Mechanisms::gather_block`] and
-    /// [`Mechanisms::send`] in one, for whom that is less than both.
-    #[inline]
-    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
-        message.payload = Some(self.gather_block(message.object));
-        self.send(to, message);
+    /// When the handler has ended: the state of a record that it touched differs from the one before. Whoever
+    /// holds events for the object raises them again, and looks whether a replay is due.
+    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
+        let _ = (role, object, from, to);
     }
+}
 
-    /// Whether this node has room for `count` more messages on a lane.
-    fn room(&mut self, lane: LaneId, count: u32) -> bool;
-
+/// Data: a node's copy of shared memory, the program's own memory, payloads. A part of [`Mechanisms`].
+pub trait MemoryMechanisms {
     /// The contents of a block of this node, taken now, as a payload.
     fn gather_block(&mut self, block: Object) -> Payload;
 
@@ -203,7 +211,7 @@ pub trait Mechanisms {
     /// Bytes `from..to` of the program's own memory, taken now, as a payload.
     fn gather_own(&mut self, from: u64, to: u64) -> Payload;
 
-    /// A load of any length, which lies in the block, is performed on this node's copy, as [`Mechanisms::perform`] does; what it gives
+    /// A load of any length, which lies in the block, is performed on this node's copy, as [`MemoryMechanisms::perform`] does; what it gives
     /// is a payload.
     fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload;
 
@@ -229,36 +237,14 @@ pub trait Mechanisms {
     /// Copies bytes within this node's memory.
     fn copy(&mut self, from: u64, to: u64, bytes: u64);
 
-    /// All threads that wait for the object try again; each is guaranteed to complete its access once before
-    /// any later event of that object on this node. It ends a cached processor's request for the block.
-    fn resume(&mut self, object: Object);
-
-    /// The accesses that wait for the object are performed now, once each, on this node's memory, whatever
-    /// the tag.
-    fn complete(&mut self, object: Object);
-
-    /// The access that a thread of this node waits with for the object, and that was performed elsewhere, is done; the thread
-    /// gets this value, if it loads. `place`: where the protocol's text says so.
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span);
-
     /// An access, which lies in the block, is performed on this node's copy (little-endian), whatever the tag. Returns what was there,
     /// with zeros in front, except to those who only store or load to the program's memory: 0.
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64;
+}
 
-    /// The call at which a thread waits returns.
-    fn answer(&mut self, thread: Thread, value: i64);
-
-    /// The access at which a thread waits.
-    fn pending(&mut self, thread: Thread) -> Pending;
-
-    /// A task goes to the end of this node's software queue.
-    fn start(&mut self, task: TaskId, object: Object, args: Args);
-
-    /// The role's state for the object has changed; with `Some(t)` the new state wants a timer event after
-    /// `t` cycles unless it is left before; with `None` a timer that runs is cancelled.
-    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>);
-
-    /// What the processor's cache has of a block. Asked only under protocols with cached processors, as the next four.
+/// The lines of a cached processor. Asked only under protocols with cached processors. A part of [`Mechanisms`].
+pub trait LineMechanisms {
+    /// What the processor's cache has of a block.
     fn probe(&mut self, block: Object) -> Line;
 
     /// The same, where no handler asks: the engine looks whether an access, or a step, is possible. It takes no time.
@@ -271,7 +257,7 @@ pub trait Mechanisms {
     /// happens. The engine calls `resume` next.
     fn fill(&mut self, block: Object, to: Line) -> bool;
 
-    /// The request is answered without data, for a line that is shared. Otherwise as [`Mechanisms::fill`].
+    /// The request is answered without data, for a line that is shared. Otherwise as [`LineMechanisms::fill`].
     fn upgrade(&mut self, block: Object) -> bool;
 
     /// The contents of the line, which is shared or exclusive, become this node's copy: [`crate::CacheLine::take`].
@@ -279,15 +265,52 @@ pub trait Mechanisms {
 
     /// The cache loses its line: [`crate::CacheLine::invalidate`].
     fn invalidate(&mut self, block: Object);
+}
 
-    /// A function of the program runs on this node, before the program goes on.
-    fn invoke(&mut self, function: i64, args: &[i64]);
+/// The program's threads. A part of [`Mechanisms`].
+pub trait ThreadMechanisms {
+    /// All threads that wait for the object try again; each is guaranteed to complete its access once before
+    /// any later event of that object on this node. It ends a cached processor's request for the block.
+    fn resume(&mut self, object: Object);
 
-    /// When the handler has ended: the state of a record that it touched differs from the one before. Whoever
-    /// holds events for the object raises them again, and looks whether a replay is due.
-    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
-        let _ = (role, object, from, to);
+    /// The accesses that wait for the object are performed now, once each, on this node's memory, whatever
+    /// the tag.
+    fn complete(&mut self, object: Object);
+
+    /// The access that a thread of this node waits with for the object, and that was performed elsewhere, is done; the thread
+    /// gets this value, if it loads. `place`: where the protocol's text says so.
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span);
+
+    /// The call at which a thread waits returns.
+    fn answer(&mut self, thread: Thread, value: i64);
+
+    /// The access at which a thread waits.
+    fn pending(&mut self, thread: Thread) -> Pending;
+}
+
+/// What leaves the node. A part of [`Mechanisms`].
+pub trait NetworkMechanisms: MemoryMechanisms {
+    /// A message leaves for `to` (which may be this node: it really travels).
+    // By address: it is large (`ARCHITECTURE.md`, "Written where it stays").
+    fn send(&mut self, to: Node, message: &Outgoing);
+
+    /// A message leaves with the contents of the block that it is about, taken now: [`MemoryMechanisms::gather_block`] and
+    /// [`NetworkMechanisms::send`] in one, for whom that is less than both.
+    #[inline]
+    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
+        message.payload = Some(self.gather_block(message.object));
+        self.send(to, message);
     }
+
+    /// Whether this node has room for `count` more messages on a lane.
+    fn room(&mut self, lane: LaneId, count: u32) -> bool;
+}
+
+/// Time, and what is counted. A part of [`Mechanisms`].
+pub trait ClockMechanisms {
+    /// The role's state for the object has changed; with `Some(t)` the new state wants a timer event after
+    /// `t` cycles unless it is left before; with `None` a timer that runs is cancelled.
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>);
 
     /// Time passes for something that has no other effect.
     fn charge(&mut self, what: Charge);

@@ -5,7 +5,10 @@ use crate::engine::Engine;
 use crate::event::Event;
 use crate::fault::{Fault, Trouble, place};
 use crate::frame::LargeRoom;
-use crate::mechanisms::{Args, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread};
+use crate::mechanisms::{
+    Args, Charge, ClockMechanisms, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms, Node, Object,
+    Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
+};
 use crate::run::{Run, Start};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, EventKind, LaneId, Line, NODE, RoleId, StateId, TaskId};
@@ -61,7 +64,7 @@ struct Newborn<'w> {
     way: &'w mut dyn FnMut(Span, bool),
 }
 
-impl Mechanisms for Newborn<'_> {
+impl RecordMechanisms for Newborn<'_> {
     fn me(&self) -> Node {
         self.me
     }
@@ -74,16 +77,10 @@ impl Mechanisms for Newborn<'_> {
         &mut self.record
     }
 
-    fn way(&mut self, step: Span, taken: bool) {
-        (self.way)(step, taken);
-    }
+    fn start(&mut self, _: TaskId, _: Object, _: Args) {}
+}
 
-    fn send(&mut self, _: Node, _: &Outgoing) {}
-
-    fn room(&mut self, _: LaneId, _: u32) -> bool {
-        false
-    }
-
+impl MemoryMechanisms for Newborn<'_> {
     fn gather_block(&mut self, _: Object) -> Payload {
         Payload(0)
     }
@@ -120,26 +117,12 @@ impl Mechanisms for Newborn<'_> {
 
     fn copy(&mut self, _: u64, _: u64, _: u64) {}
 
-    fn resume(&mut self, _: Object) {}
-
-    fn complete(&mut self, _: Object) {}
-
-    fn complete_with(&mut self, _: Object, _: Thread, _: u64, _: Span) {}
-
     fn perform(&mut self, _: Object, _: &HandlerAccess) -> u64 {
         0
     }
+}
 
-    fn answer(&mut self, _: Thread, _: i64) {}
-
-    fn pending(&mut self, _: Thread) -> Pending {
-        Pending::default()
-    }
-
-    fn start(&mut self, _: TaskId, _: Object, _: Args) {}
-
-    fn timer(&mut self, _: RoleId, _: Object, _: Option<u64>) {}
-
+impl LineMechanisms for Newborn<'_> {
     fn probe(&mut self, _: Object) -> Line {
         Line::Absent
     }
@@ -155,8 +138,36 @@ impl Mechanisms for Newborn<'_> {
     fn take(&mut self, _: Object, _: Line) {}
 
     fn invalidate(&mut self, _: Object) {}
+}
 
-    fn invoke(&mut self, _: i64, _: &[i64]) {}
+impl ThreadMechanisms for Newborn<'_> {
+    fn resume(&mut self, _: Object) {}
+
+    fn complete(&mut self, _: Object) {}
+
+    fn complete_with(&mut self, _: Object, _: Thread, _: u64, _: Span) {}
+
+    fn answer(&mut self, _: Thread, _: i64) {}
+
+    fn pending(&mut self, _: Thread) -> Pending {
+        Pending::default()
+    }
+}
+
+impl NetworkMechanisms for Newborn<'_> {
+    fn send(&mut self, _: Node, _: &Outgoing) {}
+
+    fn room(&mut self, _: LaneId, _: u32) -> bool {
+        false
+    }
+}
+
+impl ClockMechanisms for Newborn<'_> {
+    fn way(&mut self, step: Span, taken: bool) {
+        (self.way)(step, taken);
+    }
+
+    fn timer(&mut self, _: RoleId, _: Object, _: Option<u64>) {}
 
     fn charge(&mut self, _: Charge) {}
 }

@@ -401,10 +401,6 @@ pub enum StatementKind {
         to: Expr,
         bytes: Expr,
     },
-    Invoke {
-        function: Expr,
-        args: Vec<Expr>,
-    },
     /// `fill shared`, `fill exclusive`.
     Fill(LineState),
     Upgrade,

@@ -343,8 +343,6 @@ pub enum StepKind {
     },
     /// A word of this node's memory gets a value.
     Store(Expr, Expr),
-    /// A function of the program runs on this node.
-    Invoke(Expr, Vec<Expr>),
     /// The processor's request for the block is answered with this node's copy, as shared or as exclusive.
     Fill(Line),
     /// It is answered without data: the line becomes exclusive.

@@ -127,7 +127,6 @@ fn values(step: &StepKind) -> Vec<&Expr> {
         StepKind::Install(at) => at.iter().collect(),
         StepKind::InstallOwn(at) => vec![at],
         StepKind::Copy { from, to, bytes } => vec![from, to, bytes],
-        StepKind::Invoke(f, args) => [f].into_iter().chain(args).collect(),
         StepKind::Elsewhere(owner, _, _) => object_of(owner).into_iter().collect(),
         _ => Vec::new(),
     }

@@ -14,7 +14,8 @@ use crate::system::promise::{Violation, once, perform_access, word_of};
 use crate::system::world::{Flight, Queued, ThreadState, World, Written};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{
-    Args, CacheLine, Charge, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+    Args, CacheLine, Charge, ClockMechanisms, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms, Node,
+    Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId};
@@ -153,7 +154,7 @@ impl Here<'_> {
     }
 }
 
-impl Mechanisms for Here<'_> {
+impl RecordMechanisms for Here<'_> {
     fn me(&self) -> Node {
         self.me
     }
@@ -174,30 +175,18 @@ impl Mechanisms for Here<'_> {
         }
     }
 
-    fn send(&mut self, to: Node, message: &Outgoing) {
-        let lane = self.model.protocol().messages[message.message.index()].lane;
-        let flight = Flight {
-            to,
-            from: self.me,
-            lane,
-            message: message.message,
-            object: message.object,
-            args: message.args,
-            payload: message.payload,
-            written: Written::default(),
-        };
-        self.post(self.model.codec.sealed(flight));
-    }
-
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
         self.effects.looks_farther = true;
-        let form = &self.model.lanes[lane.index()];
-        match form.capacity {
-            Some(places) if form.queues => ports::room(self, (lane, places), count),
-            _ => self.model.room(self.world, self.me, lane, count),
-        }
+        // It runs as an event of its own, so that it cannot be seen before this handler has ended.
+        self.world.queues[self.me as usize].push(Queued { task, object, args });
     }
 
+    fn state_changed(&mut self, role: RoleId, _object: Object, _from: StateId, to: StateId) {
+        self.reached.enter(role, to);
+    }
+}
+
+impl MemoryMechanisms for Here<'_> {
     fn gather_block(&mut self, block: Object) -> Payload {
         let word = self.load(u64::from(block.id) * BLOCK_BYTES);
         self.payloads.handle(Data::Block(word))
@@ -281,6 +270,58 @@ impl Mechanisms for Here<'_> {
         }
     }
 
+    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
+        self.effects.looks_farther = true;
+        performs::perform(self, block, access)
+    }
+}
+
+impl LineMechanisms for Here<'_> {
+    fn probe(&mut self, block: Object) -> Line {
+        self.world.line(&self.model.layout, self.me, block.id).line
+    }
+
+    fn fill(&mut self, block: Object, to: Line) -> bool {
+        self.effects.looks_farther = true;
+        if !self.model.requested(self.world, self.me, block.id) {
+            return false;
+        }
+        let mut fills = false;
+        self.change_line(block, |line| fills = line.fill(to));
+        if let (true, Some((_, word))) = (fills, self.model.layout.line(self.me, block.id)) {
+            let copy = self.model.layout.block(self.me, block.id);
+            self.world.fixed.copy_within(copy, word.start);
+        }
+        true
+    }
+
+    fn upgrade(&mut self, block: Object) -> bool {
+        self.effects.looks_farther = true;
+        let requested = self.model.requested(self.world, self.me, block.id);
+        if requested {
+            self.change_line(block, CacheLine::upgrade);
+        }
+        requested
+    }
+
+    fn take(&mut self, block: Object, to: Line) {
+        self.effects.looks_farther = true;
+        let requested = self.model.requested(self.world, self.me, block.id);
+        if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
+            let copy = self.model.layout.block(self.me, block.id);
+            self.world.fixed.copy_within(word, copy.start);
+        }
+        self.change_line(block, |line| line.take(to, requested));
+    }
+
+    fn invalidate(&mut self, block: Object) {
+        self.effects.looks_farther = true;
+        let requested = self.model.requested(self.world, self.me, block.id);
+        self.change_line(block, |line| line.invalidate(requested));
+    }
+}
+
+impl ThreadMechanisms for Here<'_> {
     fn resume(&mut self, object: Object) {
         if self.model.protocol().cached && object.kind == BLOCK {
             self.change_line(object, CacheLine::answered);
@@ -325,11 +366,6 @@ impl Mechanisms for Here<'_> {
         performs::complete_with(self, object, thread, value);
     }
 
-    fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
-        self.effects.looks_farther = true;
-        performs::perform(self, block, access)
-    }
-
     fn answer(&mut self, thread: Thread, value: i64) {
         self.effects.answers.push((thread, value));
     }
@@ -358,69 +394,40 @@ impl Mechanisms for Here<'_> {
             }
         }
     }
+}
 
-    fn start(&mut self, task: TaskId, object: Object, args: Args) {
-        self.effects.looks_farther = true;
-        // It runs as an event of its own, so that it cannot be seen before this handler has ended.
-        self.world.queues[self.me as usize].push(Queued { task, object, args });
+impl NetworkMechanisms for Here<'_> {
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        let lane = self.model.protocol().messages[message.message.index()].lane;
+        let flight = Flight {
+            to,
+            from: self.me,
+            lane,
+            message: message.message,
+            object: message.object,
+            args: message.args,
+            payload: message.payload,
+            written: Written::default(),
+        };
+        self.post(self.model.codec.sealed(flight));
     }
 
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.effects.looks_farther = true;
+        let form = &self.model.lanes[lane.index()];
+        match form.capacity {
+            Some(places) if form.queues => ports::room(self, (lane, places), count),
+            _ => self.model.room(self.world, self.me, lane, count),
+        }
+    }
+}
+
+impl ClockMechanisms for Here<'_> {
     fn timer(&mut self, _role: RoleId, _object: Object, _after: Option<u64>) {
         // A state that has a timer may see it at any time.
     }
 
-    fn probe(&mut self, block: Object) -> Line {
-        self.world.line(&self.model.layout, self.me, block.id).line
-    }
-
-    fn fill(&mut self, block: Object, to: Line) -> bool {
-        self.effects.looks_farther = true;
-        if !self.model.requested(self.world, self.me, block.id) {
-            return false;
-        }
-        let mut fills = false;
-        self.change_line(block, |line| fills = line.fill(to));
-        if let (true, Some((_, word))) = (fills, self.model.layout.line(self.me, block.id)) {
-            let copy = self.model.layout.block(self.me, block.id);
-            self.world.fixed.copy_within(copy, word.start);
-        }
-        true
-    }
-
-    fn upgrade(&mut self, block: Object) -> bool {
-        self.effects.looks_farther = true;
-        let requested = self.model.requested(self.world, self.me, block.id);
-        if requested {
-            self.change_line(block, CacheLine::upgrade);
-        }
-        requested
-    }
-
-    fn take(&mut self, block: Object, to: Line) {
-        self.effects.looks_farther = true;
-        let requested = self.model.requested(self.world, self.me, block.id);
-        if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
-            let copy = self.model.layout.block(self.me, block.id);
-            self.world.fixed.copy_within(word, copy.start);
-        }
-        self.change_line(block, |line| line.take(to, requested));
-    }
-
-    fn invalidate(&mut self, block: Object) {
-        self.effects.looks_farther = true;
-        let requested = self.model.requested(self.world, self.me, block.id);
-        self.change_line(block, |line| line.invalidate(requested));
-    }
-
-    fn invoke(&mut self, _function: i64, _args: &[i64]) {
-        // What a program's function does is not part of the explored system.
-    }
-
     fn charge(&mut self, _what: Charge) {}
-
-    fn state_changed(&mut self, role: RoleId, _object: Object, _from: StateId, to: StateId) {
-        self.reached.enter(role, to);
-    }
 
     fn way(&mut self, step: Span, taken: bool) {
         self.reached.way(step, taken);

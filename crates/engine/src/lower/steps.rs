@@ -9,9 +9,6 @@ use trivium_protocol::{
     Step, StepKind, TaskId, Type,
 };
 
-/// Most arguments of a function of the program that a handler calls.
-const MAX_INVOKE: usize = 8;
-
 impl Lowering<'_> {
     pub fn steps(&mut self, steps: &[Step]) -> Option<()> {
         for step in steps {
@@ -84,15 +81,6 @@ impl Lowering<'_> {
             StepKind::Store(address, value) => {
                 let (address, value) = (self.address(address)?, self.value(value)?);
                 self.effect(Op::Store { address, value }, span);
-            }
-            StepKind::Invoke(function, args) => {
-                if args.len() > MAX_INVOKE {
-                    return None;
-                }
-                let function = self.value(function)?;
-                let count = u8::try_from(args.len()).ok()?;
-                let args = self.values(args)?;
-                self.effect(Op::Invoke { function, args, count }, span);
             }
             StepKind::Fill(to) => self.effect(Op::Line { step: LineStep::Fill(*to) }, span),
             StepKind::Upgrade => self.effect(Op::Line { step: LineStep::Upgrade }, span),

@@ -17,9 +17,6 @@ use trivium_protocol::{
 /// Most parts of an access that a handler performs: address, size, thread, node, operation, two operands.
 pub(super) const MOST_PERFORM: usize = 7;
 
-/// Most arguments of a function of the program that a handler calls.
-const MAX_INVOKE: usize = 8;
-
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     /// Arguments as words, each checked against its declaration.
     fn args(&mut self, event: EventKind, exprs: &[Expr], span: Span, args: &mut Args) -> Try<()> {
@@ -283,16 +280,6 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             LineStep::Invalidate => self.m.invalidate(object),
         }
-        Ok(())
-    }
-
-    pub(super) fn invoke(&mut self, function: &Expr, args: &[Expr], span: Span) -> Try<()> {
-        if args.len() > MAX_INVOKE {
-            return trouble(FaultKind::Malformed, span);
-        }
-        let function = scalar(self, function)?;
-        let values = self.values(args, span)?;
-        self.m.invoke(function, &values[..args.len()]);
         Ok(())
     }
 }

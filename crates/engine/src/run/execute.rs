@@ -108,7 +108,6 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.store(address, value.cast_unsigned());
                 Ok(())
             }
-            StepKind::Invoke(function, args) => self.invoke(function, args, span),
             StepKind::Fill(to) => self.line(LineStep::Fill(*to)).at(span),
             StepKind::Upgrade => self.line(LineStep::Upgrade).at(span),
             StepKind::Take(to) => self.line(LineStep::Take(*to)).at(span),

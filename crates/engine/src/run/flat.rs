@@ -508,11 +508,6 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Op::Store { address, value } => {
                 self.m.store(reg!(self, address).cast_unsigned(), reg!(self, value).cast_unsigned());
             }
-            Op::Invoke { function, args, count } => {
-                let function = reg!(self, function);
-                let args = &self.frame.scalars[args as usize..args as usize + count as usize];
-                self.m.invoke(function, args);
-            }
             Op::Line { step } => check!(self, at, self.line(step)),
             _ => return trouble(FaultKind::Malformed, span!(self, at)),
         }

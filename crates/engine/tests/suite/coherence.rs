@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_contract::local::{Effect, Local};
-use trivium_engine::{Disposition, Engine, Event, Mechanisms, Node, Object, Outgoing};
+use trivium_engine::{Disposition, Engine, Event, MemoryMechanisms, Node, Object, Outgoing, RecordMechanisms};
 use trivium_protocol::{Access, BLOCK, EventKind, Protocol, RoleId};
 
 fn protocol(name: &str) -> Arc<Protocol> {

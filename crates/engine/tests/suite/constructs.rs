@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use trivium_contract::local::{Effect, Local, Waiting};
 use trivium_engine::{
-    Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Node, Object, Payload, Pending, SystemView,
+    Args, Charge, Disposition, Engine, Event, FaultKind, MemoryMechanisms, Node, Object, Payload, Pending,
+    RecordMechanisms, SystemView,
 };
 use trivium_protocol::{Access, BLOCK, CopyIn, EventKind, MessageId, NODE, OpId, RoleId, RoleKind, TaskId};
 

@@ -100,14 +100,16 @@ struct Sloppy {
     late: Option<Object>,
 }
 
-impl Mechanisms for Sloppy {
+impl RecordMechanisms for Sloppy {
     fn me(&self) -> Node {
         self.local.me()
     }
+
     fn home(&self, object: Object) -> Node {
         self.calls.set(self.calls.get() + 1);
         if self.sin == Sin::WanderingHome { self.calls.get() % 2 } else { self.local.home(object) }
     }
+
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
         let object = if self.sin == Sin::ShareRecords { Object { id: 0, ..object } } else { object };
         let record = self.local.record(role, object);
@@ -116,37 +118,40 @@ impl Mechanisms for Sloppy {
         }
         record
     }
-    fn send(&mut self, to: Node, message: &Outgoing) {
-        self.local.send(to, message);
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.local.start(task, object, args);
     }
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
-        match self.sin {
-            Sin::EndlessRoom => true,
-            Sin::NoRoom => count < 100 && self.local.room(lane, count),
-            _ => self.local.room(lane, count),
-        }
-    }
+}
+
+impl MemoryMechanisms for Sloppy {
     fn gather_block(&mut self, block: Object) -> Payload {
         self.late = Some(block);
         self.local.gather_block(block)
     }
+
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
         self.local.gather_memory(from, to)
     }
+
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         let items = if self.sin == Sin::ForgetfulList { &items[..1] } else { items };
         self.local.gather_list(blocks, items)
     }
+
     fn gather_own(&mut self, from: u64, to: u64) -> Payload {
         self.local.gather_own(from, to)
     }
+
     fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
         let start = if self.sin == Sin::ShiftedData { access.address - 8 } else { access.address };
         self.local.gather_access(block, &HandlerAccess { address: start, ..*access })
     }
+
     fn install_own(&mut self, payload: Payload, at: u64) {
         self.local.install_own(payload, at);
     }
+
     fn install_block(&mut self, payload: Payload, block: Object) {
         let payload = match (self.sin, self.late) {
             (Sin::LatePayload, Some(source)) => self.local.gather_block(source),
@@ -154,43 +159,33 @@ impl Mechanisms for Sloppy {
         };
         self.local.install_block(payload, block);
     }
+
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
         self.local.install_memory(payload, address);
     }
+
     fn set_access(&mut self, block: Object, from: Access, to: Access) {
         if self.sin == Sin::TagErases && to == Access::None {
             self.local.block(block).fill(0);
         }
         self.local.set_access(block, from, to);
     }
+
     fn load(&mut self, address: u64) -> u64 {
         self.local.load(address)
     }
+
     fn store(&mut self, address: u64, value: u64) {
         if self.sin != Sin::LostStore {
             self.local.store(address, value);
         }
     }
+
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
         let bytes = if self.sin == Sin::ShortCopy { bytes.min(8) } else { bytes };
         self.local.copy(from, to, bytes);
     }
-    fn resume(&mut self, object: Object) {
-        self.local.resume(object);
-    }
-    fn complete(&mut self, object: Object) {
-        if self.sin != Sin::LazyComplete {
-            self.local.complete(object);
-        }
-    }
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
-        self.local.complete_with(object, thread, value, place);
-        if self.sin == Sin::BusyComplete {
-            let address = u64::from(object.id) * 64;
-            let deed = Deed::Store(0x77);
-            self.local.perform(object, &HandlerAccess { address, bytes: 1, deed, asker: None, place });
-        }
-    }
+
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         let stores = matches!(access.deed, Deed::Store(_));
         match self.sin {
@@ -202,22 +197,13 @@ impl Mechanisms for Sloppy {
             _ => self.local.perform(block, access),
         }
     }
-    fn answer(&mut self, thread: Thread, value: i64) {
-        self.local.answer(thread, value);
-    }
-    fn pending(&mut self, thread: Thread) -> Pending {
-        let pending = self.local.pending(thread);
-        if self.sin == Sin::VaguePending { Pending { size: 8, ..pending } } else { pending }
-    }
-    fn start(&mut self, task: TaskId, object: Object, args: Args) {
-        self.local.start(task, object, args);
-    }
-    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
-        self.local.timer(role, object, after);
-    }
+}
+
+impl LineMechanisms for Sloppy {
     fn probe(&mut self, block: Object) -> Line {
         self.local.probe(block)
     }
+
     fn fill(&mut self, block: Object, to: Line) -> bool {
         if self.sin == Sin::UnaskedFill && self.local.pending(0) == Pending::default() {
             self.local.line(block).0.line = to;
@@ -228,23 +214,74 @@ impl Mechanisms for Sloppy {
         }
         self.local.fill(block, to)
     }
+
     fn upgrade(&mut self, block: Object) -> bool {
         self.local.upgrade(block)
     }
+
     fn take(&mut self, block: Object, to: Line) {
         if self.sin == Sin::TakesMemory {
             self.local.line(block).1 = self.local.block(block).to_vec();
         }
         self.local.take(block, to);
     }
+
     fn invalidate(&mut self, block: Object) {
         if self.sin != Sin::Undying {
             self.local.invalidate(block);
         }
     }
-    fn invoke(&mut self, function: i64, args: &[i64]) {
-        self.local.invoke(function, args);
+}
+
+impl ThreadMechanisms for Sloppy {
+    fn resume(&mut self, object: Object) {
+        self.local.resume(object);
     }
+
+    fn complete(&mut self, object: Object) {
+        if self.sin != Sin::LazyComplete {
+            self.local.complete(object);
+        }
+    }
+
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
+        self.local.complete_with(object, thread, value, place);
+        if self.sin == Sin::BusyComplete {
+            let address = u64::from(object.id) * 64;
+            let deed = Deed::Store(0x77);
+            self.local.perform(object, &HandlerAccess { address, bytes: 1, deed, asker: None, place });
+        }
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.local.answer(thread, value);
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        let pending = self.local.pending(thread);
+        if self.sin == Sin::VaguePending { Pending { size: 8, ..pending } } else { pending }
+    }
+}
+
+impl NetworkMechanisms for Sloppy {
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        self.local.send(to, message);
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        match self.sin {
+            Sin::EndlessRoom => true,
+            Sin::NoRoom => count < 100 && self.local.room(lane, count),
+            _ => self.local.room(lane, count),
+        }
+    }
+}
+
+impl ClockMechanisms for Sloppy {
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.local.timer(role, object, after);
+    }
+
     fn charge(&mut self, what: Charge) {
         self.local.charge(what);
     }

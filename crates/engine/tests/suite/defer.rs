@@ -2,7 +2,7 @@
 
 use crate::hand::*;
 use trivium_contract::local::{Effect, Local};
-use trivium_engine::{Disposition, Engine, Event, FaultKind, Mechanisms, Payload};
+use trivium_engine::{Disposition, Engine, Event, FaultKind, Payload, RecordMechanisms};
 use trivium_protocol::*;
 
 /// A home that is `Busy` or `Free`: `Get(k)` is deferred while busy, and handled when free if k is 1; `Turn`

@@ -63,115 +63,154 @@ impl Recorder {
     }
 }
 
-impl Mechanisms for Recorder {
+impl RecordMechanisms for Recorder {
     fn me(&self) -> Node {
         self.me
     }
+
     fn home(&self, object: Object) -> Node {
         (object.id % self.nodes) as Node
     }
+
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
         self.records.entry((role, object)).or_insert_with(|| self.first[role.index()].clone())
     }
-    fn send(&mut self, to: Node, message: &Outgoing) {
-        self.told(format!("send {to} {message:?}"));
+
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.told(format!("start {task:?} {object:?} {args:?}"));
     }
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
-        self.told(format!("room {lane:?} {count}"));
-        self.chance().is_multiple_of(2)
+
+    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
+        self.told(format!("changed {role:?} {object:?} {from:?} {to:?}"));
     }
+}
+
+impl MemoryMechanisms for Recorder {
     fn gather_block(&mut self, block: Object) -> Payload {
         self.payload(format!("gather {block:?}"))
     }
+
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
         self.payload(format!("gather {from} {to}"))
     }
+
     fn gather_list(&mut self, blocks: bool, items: &[i64]) -> Payload {
         self.payload(format!("gather {blocks} {items:?}"))
     }
+
     fn gather_own(&mut self, from: u64, to: u64) -> Payload {
         self.payload(format!("gather own {from} {to}"))
     }
+
     fn gather_access(&mut self, block: Object, access: &HandlerAccess) -> Payload {
         self.payload(format!("gather {block:?} {access:?}"))
     }
+
     fn install_own(&mut self, payload: Payload, at: u64) {
         self.told(format!("install own {payload:?} {at}"));
     }
+
     fn install_block(&mut self, payload: Payload, block: Object) {
         self.told(format!("install {payload:?} {block:?}"));
     }
+
     fn install_memory(&mut self, payload: Payload, address: Option<u64>) {
         self.told(format!("install {payload:?} {address:?}"));
     }
+
     fn set_access(&mut self, block: Object, from: Access, to: Access) {
         self.told(format!("access {block:?} {from} {to}"));
     }
+
     fn load(&mut self, address: u64) -> u64 {
         self.told(format!("load {address}"));
         self.chance() % 5
     }
+
     fn store(&mut self, address: u64, value: u64) {
         self.told(format!("store {address} {value}"));
     }
+
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
         self.told(format!("copy {from} {to} {bytes}"));
     }
-    fn resume(&mut self, object: Object) {
-        self.told(format!("resume {object:?}"));
-    }
-    fn complete(&mut self, object: Object) {
-        self.told(format!("complete {object:?}"));
-    }
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
-        self.told(format!("complete {object:?} of {thread} with {value} at {place:?}"));
-    }
+
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         self.told(format!("perform {block:?} {access:?}"));
         self.chance() % 9
     }
-    fn answer(&mut self, thread: Thread, value: i64) {
-        self.told(format!("answer {thread} {value}"));
-    }
-    fn pending(&mut self, thread: Thread) -> Pending {
-        Pending { address: u64::from(thread) * 8, size: 4, value: self.chance() % 9, ..Pending::default() }
-    }
-    fn start(&mut self, task: TaskId, object: Object, args: Args) {
-        self.told(format!("start {task:?} {object:?} {args:?}"));
-    }
-    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
-        self.told(format!("timer {role:?} {object:?} {after:?}"));
-    }
+}
+
+impl LineMechanisms for Recorder {
     fn probe(&mut self, block: Object) -> Line {
         self.told(format!("probe {block:?}"));
         Line::ALL[(self.chance() % 4) as usize]
     }
+
     fn fill(&mut self, block: Object, to: Line) -> bool {
         self.told(format!("fill {block:?} {to}"));
         !self.chance().is_multiple_of(4)
     }
+
     fn upgrade(&mut self, block: Object) -> bool {
         self.told(format!("upgrade {block:?}"));
         !self.chance().is_multiple_of(4)
     }
+
     fn take(&mut self, block: Object, to: Line) {
         self.told(format!("take {block:?} {to}"));
     }
+
     fn invalidate(&mut self, block: Object) {
         self.told(format!("invalidate {block:?}"));
     }
-    fn invoke(&mut self, function: i64, args: &[i64]) {
-        self.told(format!("invoke {function} {args:?}"));
+}
+
+impl ThreadMechanisms for Recorder {
+    fn resume(&mut self, object: Object) {
+        self.told(format!("resume {object:?}"));
     }
-    fn state_changed(&mut self, role: RoleId, object: Object, from: StateId, to: StateId) {
-        self.told(format!("changed {role:?} {object:?} {from:?} {to:?}"));
+
+    fn complete(&mut self, object: Object) {
+        self.told(format!("complete {object:?}"));
     }
+
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
+        self.told(format!("complete {object:?} of {thread} with {value} at {place:?}"));
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.told(format!("answer {thread} {value}"));
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        Pending { address: u64::from(thread) * 8, size: 4, value: self.chance() % 9, ..Pending::default() }
+    }
+}
+
+impl NetworkMechanisms for Recorder {
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        self.told(format!("send {to} {message:?}"));
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.told(format!("room {lane:?} {count}"));
+        self.chance().is_multiple_of(2)
+    }
+}
+
+impl ClockMechanisms for Recorder {
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.told(format!("timer {role:?} {object:?} {after:?}"));
+    }
+
     fn charge(&mut self, what: Charge) {
         match what {
             Charge::Steps(steps) => self.steps += u32::from(steps),
             what => self.told(format!("charge {what:?}")),
         }
     }
+
     fn way(&mut self, step: Span, taken: bool) {
         self.ways.push((step, taken));
     }

@@ -2,7 +2,9 @@
 
 use crate::hand::*;
 use trivium_contract::local::{Effect, Local};
-use trivium_engine::{Args, Charge, Disposition, Engine, Event, FaultKind, Mechanisms, Outgoing, Value};
+use trivium_engine::{
+    Args, Charge, Disposition, Engine, Event, FaultKind, MemoryMechanisms, Outgoing, RecordMechanisms, Value,
+};
 use trivium_protocol::*;
 
 fn value(engine: &Engine, m: &mut Local, var: VarId) -> Value {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use trivium_contract::local::{Effect, Local, Waiting};
-use trivium_engine::{Args, Engine, Event, Fault, Mechanisms, Node, Object, Outcome, Payload, Pending};
+use trivium_engine::{Args, Engine, Event, Fault, MemoryMechanisms, Node, Object, Outcome, Payload, Pending};
 use trivium_protocol::*;
 
 const BLOCKS: u32 = 4;

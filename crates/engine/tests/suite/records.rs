@@ -2,7 +2,7 @@
 
 use crate::hand::*;
 use proptest::prelude::*;
-use trivium_engine::{Args, Engine, Event, Mechanisms, Object, Payload, Value};
+use trivium_engine::{Args, Engine, Event, MemoryMechanisms, Object, Payload, RecordMechanisms, Value};
 use trivium_protocol::*;
 
 /// A handler that assigns its argument to a variable of type `ty`; returns what the variable holds then.

@@ -200,7 +200,6 @@ impl<'s> Writer<'s> {
                 out.line(format!("store(me, {}, {});", self.scope.number(address), self.scope.number(value)));
             }
             // What a program's function does is not part of the explored system, and neither is what it has of its own.
-            StepKind::Invoke(..) => {}
             StepKind::InstallOwn(_) => out.line("if data = 0 then error \"fault: no data\"; end;"),
             StepKind::Fill(to) => out.line(format!("fill(me, {}, {}, fx);", self.scope.object, *to as u8)),
             StepKind::Upgrade => out.line(format!("upgrade(me, {}, fx);", self.scope.object)),

@@ -85,7 +85,6 @@ fn does_more(step: &StepKind) -> Option<&'static str> {
         StepKind::Yield => "`yield`",
         StepKind::Install(_) | StepKind::InstallOwn(_) => "`install`",
         StepKind::Copy { .. } | StepKind::Store(..) => "write to memory",
-        StepKind::Invoke(..) => "`invoke` a function",
         StepKind::Fill(_) | StepKind::Upgrade | StepKind::Take(_) | StepKind::Invalidate => "touch a cache's line",
         StepKind::Elsewhere(..) => "call an action of another role or object",
         _ => return None,

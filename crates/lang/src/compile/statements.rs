@@ -93,11 +93,6 @@ impl Compiler {
                 let to = self.expr_of(frame, to, &Type::Address);
                 one(StepKind::Copy { from: from?, to: to?, bytes: self.expr_of(frame, bytes, &NUMBER)? })
             }
-            S::Invoke { function, args } => {
-                let function = self.expr_of(frame, function, &Type::Word)?;
-                let args: Option<Vec<Expr>> = args.iter().map(|a| self.expr_of(frame, a, &Type::Word)).collect();
-                one(StepKind::Invoke(function, args?))
-            }
             S::If { .. } | S::For { .. } | S::Call(_) | S::Await(_) => None,
         }
     }

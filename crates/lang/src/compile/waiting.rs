@@ -421,10 +421,6 @@ impl Compiler {
                 }
                 S::CompleteWith { value, to } => value.iter().chain([to]).for_each(|e| used_in_expr(e, used)),
                 S::Copy { from, to, bytes } => [from, to, bytes].into_iter().for_each(|e| used_in_expr(e, used)),
-                S::Invoke { function, args } => {
-                    used_in_expr(function, used);
-                    args.iter().for_each(|e| used_in_expr(e, used));
-                }
                 S::Assert(e) => used_in_expr(e, used),
                 S::Call(call) => {
                     used_in_expr(call, used);

@@ -107,11 +107,16 @@ impl Parser<'_> {
                 };
                 Ok(StatementKind::Perform { access, other_end })
             }
-            "invoke" => {
-                self.advance();
-                let function = self.name("the name of a function's number")?;
-                let function = Expr { span: function.span, kind: ExprKind::Name(function.text) };
-                Ok(StatementKind::Invoke { function, args: self.bracketed(Self::expression)? })
+            "invoke" if matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(TokenKind::Name(_))) => {
+                self.diagnostics
+                    .error(
+                        self.span(),
+                        "`invoke` is no statement: no backend runs a function of the program in a handler",
+                    )
+                    .help(
+                        "let the handler answer the program, by `return` or `complete`, and the program call it then",
+                    );
+                Err(Lost)
             }
             "assert" => {
                 self.advance();

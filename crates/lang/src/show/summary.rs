@@ -150,7 +150,6 @@ fn deed(protocol: &Protocol, step: &StepKind) -> Option<String> {
         StepKind::Install(_) | StepKind::InstallOwn(_) => "install".into(),
         StepKind::Copy { .. } => "copy".into(),
         StepKind::Store(..) => "store".into(),
-        StepKind::Invoke(..) => "invoke".into(),
         StepKind::Fill(line) => format!("fill {line}"),
         StepKind::Upgrade => "upgrade".into(),
         StepKind::Take(line) => format!("take {line}"),

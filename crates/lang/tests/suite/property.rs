@@ -7,7 +7,7 @@ use trivium_lang::lexer::lex;
 use trivium_lang::{Diagnostics, Options, c_header, compile, show};
 
 /// Words and marks of the language, and some that are not.
-const WORDS: [&str; 94] = [
+const WORDS: [&str; 93] = [
     "protocol",
     "use",
     "promises",
@@ -58,7 +58,6 @@ const WORDS: [&str; 94] = [
     "install",
     "at",
     "copy",
-    "invoke",
     "assert",
     "await",
     "all",

@@ -18,7 +18,8 @@ pub use primitive::{DataFrom, Primitive};
 use crate::space::Data;
 use std::ops::DerefMut;
 use trivium_engine::{
-    Args, CacheLine, Charge, Deed, HandlerAccess, Mechanisms, Node, Object, Outgoing, Payload, Pending, Thread,
+    Args, CacheLine, Charge, ClockMechanisms, Deed, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms,
+    Node, Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
@@ -142,7 +143,7 @@ where
     }
 }
 
-impl<P> Mechanisms for RunningHandler<P>
+impl<P> RecordMechanisms for RunningHandler<P>
 where
     P: DerefMut,
     P::Target: HandlerHost,
@@ -160,37 +161,18 @@ where
         self.0.touched_record(role, object)
     }
 
-    fn send(&mut self, to: Node, message: &Outgoing) {
-        self.home(message.object);
-        let words = message.args.words().len() as u64;
-        let data = message.payload.and_then(|payload| self.0.core_mut().payloads.take(payload));
-        let (Some(payload), Some(data)) = (message.payload, data) else {
-            self.0.used(Primitive::Send { words, data: None });
-            return self.leaves(to, message, Carried::Nothing);
-        };
-        let made = self.0.effects().gathered.iter().find(|made| made.0 == payload);
-        let origin = made.map_or(DataFrom::Received, |made| made.1);
-        self.0.used(Primitive::Send { words, data: Some((origin, data.bytes.len() as u64)) });
-        self.leaves(to, message, Carried::Of(&data));
-        self.0.core_mut().payloads.put_back(payload, data);
+    fn start(&mut self, task: TaskId, object: Object, args: Args) {
+        self.home(object);
+        self.0.used(Primitive::Start);
+        self.0.effects_mut().tasks.push((task, object, args));
     }
+}
 
-    /// The contents go where they are sent without becoming a payload in between.
-    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
-        let words = message.args.words().len() as u64;
-        let mut data = self.0.empty_data();
-        let place = self.place_of(message.object);
-        self.0.gather_into(&mut data, std::iter::once(place), false);
-        let bytes = data.bytes.len() as u64;
-        self.0.used(Primitive::Send { words, data: Some((DataFrom::Block(message.object), bytes)) });
-        self.leaves(to, message, Carried::Own(data));
-    }
-
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
-        self.0.used(Primitive::Room);
-        self.is_room(lane, count)
-    }
-
+impl<P> MemoryMechanisms for RunningHandler<P>
+where
+    P: DerefMut,
+    P::Target: HandlerHost,
+{
     fn gather_block(&mut self, block: Object) -> Payload {
         let place = self.place_of(block);
         self.gather(std::iter::once(place), false, DataFrom::Block(block))
@@ -268,24 +250,6 @@ where
         self.0.copy_within(from, to, bytes);
     }
 
-    fn resume(&mut self, object: Object) {
-        if self.0.is_cached() {
-            self.0.answered_line(object);
-        }
-        self.0.used(Primitive::Resume);
-        self.0.effects_mut().resume(object);
-    }
-
-    fn complete(&mut self, object: Object) {
-        self.0.used(Primitive::Resume);
-        self.0.complete_accesses(object);
-    }
-
-    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
-        self.0.used(Primitive::Resume);
-        self.0.complete_access(object, thread, value, place);
-    }
-
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64 {
         match access.deed {
             Deed::Load => self.0.used(Primitive::Load),
@@ -302,26 +266,13 @@ where
         }
         self.0.perform_access(block, access)
     }
+}
 
-    fn answer(&mut self, thread: Thread, value: i64) {
-        self.0.used(Primitive::Resume);
-        self.0.effects_mut().answers.push((thread, value));
-    }
-
-    fn pending(&mut self, thread: Thread) -> Pending {
-        self.0.pending_of(thread)
-    }
-
-    fn start(&mut self, task: TaskId, object: Object, args: Args) {
-        self.home(object);
-        self.0.used(Primitive::Start);
-        self.0.effects_mut().tasks.push((task, object, args));
-    }
-
-    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
-        self.0.effects_mut().timers.push((role, object, after));
-    }
-
+impl<P> LineMechanisms for RunningHandler<P>
+where
+    P: DerefMut,
+    P::Target: HandlerHost,
+{
     fn probe(&mut self, block: Object) -> Line {
         self.0.probes(block);
         self.line(block)
@@ -373,10 +324,85 @@ where
         line.invalidate(self.0.core().requests(block));
         self.show_line(block, line);
     }
+}
 
-    fn invoke(&mut self, _function: i64, _args: &[i64]) {
-        let what = "a handler invokes a function of the program, which no backend does";
-        self.0.effects_mut().trouble.get_or_insert_with(|| what.into());
+impl<P> ThreadMechanisms for RunningHandler<P>
+where
+    P: DerefMut,
+    P::Target: HandlerHost,
+{
+    fn resume(&mut self, object: Object) {
+        if self.0.is_cached() {
+            self.0.answered_line(object);
+        }
+        self.0.used(Primitive::Resume);
+        self.0.effects_mut().resume(object);
+    }
+
+    fn complete(&mut self, object: Object) {
+        self.0.used(Primitive::Resume);
+        self.0.complete_accesses(object);
+    }
+
+    fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
+        self.0.used(Primitive::Resume);
+        self.0.complete_access(object, thread, value, place);
+    }
+
+    fn answer(&mut self, thread: Thread, value: i64) {
+        self.0.used(Primitive::Resume);
+        self.0.effects_mut().answers.push((thread, value));
+    }
+
+    fn pending(&mut self, thread: Thread) -> Pending {
+        self.0.pending_of(thread)
+    }
+}
+
+impl<P> NetworkMechanisms for RunningHandler<P>
+where
+    P: DerefMut,
+    P::Target: HandlerHost,
+{
+    fn send(&mut self, to: Node, message: &Outgoing) {
+        self.home(message.object);
+        let words = message.args.words().len() as u64;
+        let data = message.payload.and_then(|payload| self.0.core_mut().payloads.take(payload));
+        let (Some(payload), Some(data)) = (message.payload, data) else {
+            self.0.used(Primitive::Send { words, data: None });
+            return self.leaves(to, message, Carried::Nothing);
+        };
+        let made = self.0.effects().gathered.iter().find(|made| made.0 == payload);
+        let origin = made.map_or(DataFrom::Received, |made| made.1);
+        self.0.used(Primitive::Send { words, data: Some((origin, data.bytes.len() as u64)) });
+        self.leaves(to, message, Carried::Of(&data));
+        self.0.core_mut().payloads.put_back(payload, data);
+    }
+
+    /// The contents go where they are sent without becoming a payload in between.
+    fn send_block(&mut self, to: Node, message: &mut Outgoing) {
+        let words = message.args.words().len() as u64;
+        let mut data = self.0.empty_data();
+        let place = self.place_of(message.object);
+        self.0.gather_into(&mut data, std::iter::once(place), false);
+        let bytes = data.bytes.len() as u64;
+        self.0.used(Primitive::Send { words, data: Some((DataFrom::Block(message.object), bytes)) });
+        self.leaves(to, message, Carried::Own(data));
+    }
+
+    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+        self.0.used(Primitive::Room);
+        self.is_room(lane, count)
+    }
+}
+
+impl<P> ClockMechanisms for RunningHandler<P>
+where
+    P: DerefMut,
+    P::Target: HandlerHost,
+{
+    fn timer(&mut self, role: RoleId, object: Object, after: Option<u64>) {
+        self.0.effects_mut().timers.push((role, object, after));
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_contract::{Bench, check_mechanisms};
-use trivium_engine::{Args, Engine, Mechanisms, Object, Outgoing, Pending, Thread};
+use trivium_engine::{Args, Engine, MemoryMechanisms, NetworkMechanisms, Object, Outgoing, Pending, Thread};
 use trivium_guest::{AccessKind, Placement};
 use trivium_node::{Awaited, HandlerMemory, Protocols, RunningHandler, Space, Wait};
 use trivium_protocol::BLOCK;

@@ -167,7 +167,6 @@ impl Lister<'_> {
                 format!("copy {} to {}, {}", self.expr(from), self.expr(to), self.expr(bytes))
             }
             StepKind::Store(a, v) => format!("memory[{}] = {}", self.expr(a), self.expr(v)),
-            StepKind::Invoke(f, args) => format!("invoke {}({})", self.expr(f), self.list(args)),
             StepKind::Fill(line) => format!("fill {line}"),
             StepKind::Upgrade => "upgrade".into(),
             StepKind::Take(line) => format!("take {line}"),
