@@ -34,6 +34,11 @@ impl Engine {
         }
     }
 
+    /// Whether a variable is a set without elements.
+    pub fn is_empty_set(&self, role: RoleId, record: &[u8], var: VarId) -> bool {
+        matches!(&self.roles[role.index()].vars[var.index()], Shape::Set(set) if set.read(record, 0).count(false) == 0)
+    }
+
     /// A record in one line: `Lent owner=2 sharers={0,1} deferred=[GetRead from 3]`. Variables that have their
     /// first value, and those that an `await` keeps, are left out.
     pub fn describe(&self, role: RoleId, record: &[u8]) -> String {

@@ -2,6 +2,7 @@
 
 use super::{End, FastSearch, pack};
 use crate::config::{Config, ConfigError, System};
+use crate::report::Verdict;
 use crate::search::store::state_number;
 use crate::system::model::Model;
 use crate::system::world::{ThreadState, World};
@@ -17,13 +18,18 @@ use trivium_protocol::Protocol;
 pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let system = |clearing| System { clearing, ..config.system.clone() };
-    let (kept, cleared) = (Model::new(protocol, &system(false))?, Model::new(protocol, &system(true))?);
+    let (mut kept, mut cleared) = (Model::new(protocol, &system(false))?, Model::new(protocol, &system(true))?);
+    if guesses(&mut cleared, &config)? {
+        kept.guess();
+    }
     Ok(forms(&kept, &cleared, &config, |world| {
         for (node, role, object) in kept.instances() {
             if let Some(at) = kept.layout.record(node, role, object.id) {
                 cleared.engine.clear_dead(role, &mut world.fixed[at]);
             }
         }
+        // What is forgotten on a guess may depend on a variable that has been cleared.
+        cleared.all_nodes().for_each(|node| cleared.forget_dead_copies(world, node));
     }))
 }
 
@@ -37,8 +43,17 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
 pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let all = System { late_values: false, dead_copies: false, ..config.system.clone() };
-    let (kept, reduced) = (Model::new(protocol, &all)?, Model::new(protocol, &config.system)?);
+    let (kept, mut reduced) = (Model::new(protocol, &all)?, Model::new(protocol, &config.system)?);
+    guesses(&mut reduced, &config)?;
     Ok(forms(&kept, &reduced, &config, |world| reduced.forget(world)))
+}
+
+/// Whether copies are forgotten on a guess, as where a protocol is explored: the guess is given up where something goes wrong under it.
+pub(super) fn guesses(model: &mut Model, config: &Config) -> Result<bool, ConfigError> {
+    if model.guess() && super::explore(model, config)?.verdict == Verdict::Violated {
+        model.unread = None;
+    }
+    Ok(model.unread.is_some())
 }
 
 /// How many states a system has, and how many different ones among them when something is then forgotten in each that another

@@ -454,8 +454,9 @@ impl<'m> FastSearch<'m> {
 /// # Errors
 /// As [`crate::runs::explore`].
 pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
-    let model = Model::new(protocol, &config.system)?;
+    let mut model = Model::new(protocol, &config.system)?;
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
+    leftovers::guesses(&mut model, &config)?;
     let mut search = FastSearch::new(&model, &config);
     search.visit();
     let states = &search.states;

@@ -11,6 +11,7 @@ use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::promise::FAULT;
 use crate::system::promise::{Violation, once, perform_access, word_of};
+use crate::system::unread::FORGOTTEN;
 use crate::system::world::{Flight, Queued, ThreadState, World, Written};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{
@@ -255,7 +256,13 @@ impl MemoryMechanisms for Here<'_> {
     }
 
     fn load(&mut self, address: u64) -> u64 {
-        self.word(address).map_or(0, |at| self.world.number(at))
+        let word = self.word(address).map_or(0, |at| self.world.number(at));
+        if self.model.is_forgotten(word) {
+            let me = self.me;
+            let looked = || Violation::new(FORGOTTEN, format!("node {me} looks at the word at address {address}"));
+            self.effects.trouble.get_or_insert_with(looked);
+        }
+        word
     }
 
     fn store(&mut self, address: u64, value: u64) {

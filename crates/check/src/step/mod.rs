@@ -422,7 +422,7 @@ impl<'m> Stepper<'m> {
             // An engine keeps the contents of blocks of other homes no longer than a handler runs.
             self.model.empty_copies_of_others(world, node);
         }
-        if self.model.forgetting != [None; 2] {
+        if self.model.forgetting != [None; 2] || self.model.unread.is_some() {
             self.model.forget_dead_copies(world, node);
         }
         if let Some(handler) = outcome.handler.filter(|_| self.effects.trouble.is_none()) {

@@ -14,5 +14,6 @@ pub(crate) mod outline;
 pub(crate) mod payload;
 pub(crate) mod progress;
 pub(crate) mod promise;
+pub(crate) mod unread;
 pub(crate) mod usage;
 pub(crate) mod world;

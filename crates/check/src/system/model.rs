@@ -8,6 +8,7 @@ use crate::system::kinds::{self, Homes};
 use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
 use crate::system::progress::{Demand, demands, note_demands};
+use crate::system::unread::UnreadCopies;
 use crate::system::world::{Codec, ThreadState, World, node};
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -65,6 +66,8 @@ pub(crate) struct Model {
     pub begun: Begun,
     /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
     pub forgetting: [Option<RoleId>; 2],
+    /// Which copies are forgotten on a guess, where that is done: see [`Model::guess`].
+    pub unread: Option<UnreadCopies>,
     /// For each block, what gives it its tag on each node.
     tags: Vec<Vec<Option<TagPlace>>>,
     /// For each role the tag that each of its states gives.
@@ -109,7 +112,9 @@ impl Model {
             .flat_map(|s| &s.threads)
             .flat_map(|t| &t.actions)
             .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value >= SMALL_GARBAGE));
-        let is_wide = stores_wide || performs_wide(protocol, scenario.is_some(), system.nodes);
+        let is_wide = stores_wide
+            || u64::from(system.values) > SMALL_GARBAGE
+            || performs_wide(protocol, scenario.is_some(), system.nodes);
         let addressed = addresses_memory(protocol);
         let stride = if addressed { WORDS_PER_BLOCK } else { 1 };
         let first_word = objects[BLOCK.index()] * stride;
@@ -173,6 +178,7 @@ impl Model {
             demands,
             begun: Begun::default(),
             forgetting,
+            unread: None,
             untouched,
         };
         model.check_capacities()?;
@@ -242,6 +248,9 @@ impl Model {
         let mut world = World::first(&self.layout, &self.codec);
         self.empty_copies(&mut world);
         self.begun.put(&mut world);
+        if let Some(unread) = &self.unread {
+            self.all_nodes().for_each(|node| self.forget_unread(unread, &mut world, node));
+        }
         if let Some(ops) = self.client.ops {
             for thread in 0..self.client.threads.len() {
                 world.set_count(&self.layout, thread, fit(ops, "what a state counts: it was looked at before"));
@@ -316,14 +325,44 @@ impl Model {
         blocks.map(|block| self.all_nodes().map(|node| place(node, block)).collect()).collect()
     }
 
+    /// Copies are forgotten on a guess too, if that may spare states. Where something is then violated (
+    /// `unread::FORGOTTEN` is, where somebody looks at such a copy), it has to be explored without. Returns whether anything is guessed.
+    pub fn guess(&mut self) -> bool {
+        let are_words = self.layout.word_bytes > 1 && self.forgetting == [None; 2];
+        self.unread = (self.system.dead_copies && are_words).then(|| UnreadCopies::guess(self.protocol())).flatten();
+        self.unread.is_some()
+    }
+
     /// Copies of a node that are overwritten before anybody reads them have no contents any more (`docs/semantics.md`,
     /// section 6).
     pub fn forget_dead_copies(&self, world: &mut World, node: Node) {
+        if let Some(unread) = &self.unread {
+            return self.forget_unread(unread, world, node);
+        }
         for block in 0..self.objects[BLOCK.index()] {
             if self.copy_is_dead(world, node, block) {
                 world.set_number(self.layout.block(node, block), self.layout.garbage);
             }
         }
+    }
+
+    /// The words of copies that are probably overwritten before anybody looks at them say so.
+    fn forget_unread(&self, unread: &UnreadCopies, world: &mut World, node: Node) {
+        for block in 0..self.objects[BLOCK.index()] {
+            let object = Object { kind: BLOCK, id: block };
+            let record = self.record(world, node, unread.role(), object).filter(|_| !self.is_home(node, object));
+            if record.is_some_and(|record| unread.is_forgotten(&self.engine, record)) {
+                for word in self.layout.block_words(node, block) {
+                    world.set_number(word, FORGOTTEN_WORD);
+                }
+            }
+        }
+    }
+
+    /// Whether a word of memory has been forgotten on a guess.
+    #[inline]
+    pub fn is_forgotten(&self, word: u64) -> bool {
+        word == FORGOTTEN_WORD && self.unread.is_some()
     }
 
     /// At first, only the homes of blocks have their contents.
@@ -577,10 +616,12 @@ pub fn most_stored(client: &Client) -> u32 {
 const SMALL_GARBAGE: u64 = 255;
 /// And where stores may. A scenario that stores this is refused.
 const WIDE_GARBAGE: u64 = 1 << 32;
+/// What stands for contents that were forgotten on a guess. Should a protocol make this number, the guess is given up for nothing.
+const FORGOTTEN_WORD: u64 = 1 << 33;
 
 /// A word of memory, as a sentence says it.
 pub(crate) fn word_text(model: &Model, word: u64) -> String {
-    if word == model.layout.garbage { "garbage".into() } else { word.to_string() }
+    if word == model.layout.garbage || model.is_forgotten(word) { "garbage".into() } else { word.to_string() }
 }
 
 /// Words beyond the blocks: one for each call of each thread, after each address that a call can name.

@@ -3,6 +3,7 @@
 use crate::system::client::Intent;
 use crate::system::mark;
 use crate::system::model::Model;
+use crate::system::unread::FORGOTTEN;
 use crate::system::world::{ThreadState, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
@@ -105,6 +106,9 @@ pub(crate) fn word_of(model: &Model, world: &World, node: Node, intent: &Intent)
 /// A load of that word.
 pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Result<u64, Violation> {
     let seen = world.number(accessed(model, node, block));
+    if model.is_forgotten(seen) {
+        return Err(Violation::new(FORGOTTEN, format!("node {node} looks at block {block}")));
+    }
     let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(seen) };
     if seen == last || seen_in_phase(model, world, node, block, seen) {
         return Ok(seen);
