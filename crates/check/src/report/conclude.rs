@@ -12,7 +12,7 @@ use crate::report::{Omission, Report, Saved, Verdict};
 use crate::step::Stepper;
 use crate::system::model::Model;
 use crate::system::promise::Violation;
-use crate::system::promise::{DEADLOCK, LEADS_TO};
+use crate::system::promise::{BEYOND, DEADLOCK, LEADS_TO};
 use trivium_protocol::contents::{compares_contents, has_loads};
 
 /// What a search has counted. By default it is the usual one, with nothing to be told besides.
@@ -118,6 +118,14 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
             report.estimated_states = None;
             report.counterexample = tell(stepper, &trace).0;
             report.reason = Some(sentence);
+            report.trace = Some(trace);
+        }
+        // Under a program there are as many objects as it uses.
+        Conclusion::Violated { violation, trace } if violation.property == BEYOND => {
+            report.verdict = Verdict::Incomplete;
+            report.estimated_states = None;
+            report.counterexample = tell(stepper, &trace).0;
+            report.reason = Some(violation.sentence);
             report.trace = Some(trace);
         }
         Conclusion::Violated { violation, trace } => violated(stepper, &mut report, violation, trace),

@@ -9,7 +9,7 @@ use crate::system::late::Choices;
 use crate::system::layout::{BLOCK_BYTES, WORD};
 use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
-use crate::system::promise::FAULT;
+use crate::system::promise::{BEYOND, FAULT};
 use crate::system::promise::{Violation, once, perform_access, word_of};
 use crate::system::unread::FORGOTTEN;
 use crate::system::world::{Flight, Queued, ThreadState, World, Written};
@@ -168,7 +168,11 @@ impl RecordMechanisms for Here<'_> {
         match self.model.layout.record(self.me, role, object.id) {
             Some(range) => &mut self.world.fixed[range],
             None => {
-                self.trouble(format!("{} is not among the explored objects", self.model.object_name(object)));
+                let name = self.model.object_name(object);
+                let kind = &self.model.protocol().objects[object.kind.index()];
+                let more = u64::from(object.id) + 1;
+                let sentence = format!("node {} uses {name}, which is not explored: --objects {kind}={more}", self.me);
+                self.effects.trouble.get_or_insert_with(|| Violation::new(BEYOND, sentence));
                 self.scratch.clear();
                 self.scratch.resize(self.model.engine.record_bytes(role), 0);
                 self.scratch

@@ -17,7 +17,9 @@ use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::progress::note_demands;
 use crate::system::promise::FAULT;
-use crate::system::promise::{Violation, new_phase, note_contention, once, perform_access, returned, started, word_of};
+use crate::system::promise::{
+    BEYOND, Violation, new_phase, note_contention, once, perform_access, returned, started, word_of,
+};
 use crate::system::usage::may_use;
 use crate::system::world::{Flight, ThreadState, World};
 use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
@@ -417,6 +419,10 @@ impl<'m> Stepper<'m> {
         thread: Option<usize>,
         name: Option<Name>,
     ) -> Result<(), Violation> {
+        // What goes wrong behind that is of a record that nobody has.
+        if let Some(beyond) = self.effects.trouble.take_if(|trouble| trouble.property == BEYOND) {
+            return Err(beyond);
+        }
         let outcome = outcome.map_err(Violation::fault)?;
         if self.model.protocol().cached {
             // An engine keeps the contents of blocks of other homes no longer than a handler runs.

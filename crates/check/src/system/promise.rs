@@ -13,6 +13,8 @@ use trivium_protocol::{
 
 /// The name under which a fault of a protocol is reported.
 pub(crate) const FAULT: &str = "fault";
+/// The property that stands for an event about an object that is not explored: the search ends with it, and nothing is violated.
+pub(crate) const BEYOND: &str = "an object beyond those explored";
 
 /// The name under which a deadlock is reported.
 pub(crate) const DEADLOCK: &str = "deadlock";
