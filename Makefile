@@ -79,7 +79,7 @@ mpi-wanted:
 	elif [ -n "$$CI" ]; then echo "MPI is missing, and CI may not skip its tests"; exit 1; \
 	else echo "SKIPPED: tests over MPI (see above for what is missing)"; fi
 
-# The queue between two threads in every order of what they do and see; by itself, since what it needs would have other crates compiled again.
+# The queue between two threads, and the words that threads tell all others, in every order of what they do and see; by themselves, since what it needs would have other crates compiled again.
 test-loom:
 	$(CARGO) test --release --locked --manifest-path crates/run/loom/Cargo.toml --target-dir target/loom
 

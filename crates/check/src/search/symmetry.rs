@@ -4,6 +4,19 @@
 //! such nodes are renamed, one is kept: the nodes are sorted by what can be told of each without naming the others,
 //! and of the orders that this leaves open the one is taken that gives the least bytes. Both are the same for each of
 //! these states, so that the form is exact: as many states are kept as there are different ones.
+//!
+//! For example nodes 1, 2 and 3 are alike; 2 has a copy and the home's record says `sharers={2}`, nothing has happened to 1 and 3.
+//!
+//! 1. *Sign.* Each node gets a number from what is said of it: its own records, its threads, messages to and from it, and the places of other records that name it.
+//!    Names do not count in it: 2 signs as "a copy; named among the home's sharers", 1 and 3 sign alike.
+//! 2. *Sort.* The order of signatures settles who is first, say 2. Two nodes with the same signature are still open: they may differ in
+//!    whom *others* name together with them, which a signature does not see.
+//! 3. *Twins.* Where more than two are open, nodes are tried in pairs: if the state stays as it is when they change places, as it does for 1 and 3, then
+//!    each order with the one in a place gives the same bytes as one with the other there, and one is enough.
+//! 4. *Try.* Each order that is left renames the state, and the least bytes are its form: here `sharers={1}`, whichever of the three had the copy.
+//!
+//! A collision of signatures costs orders that need not be tried, never a wrong form. [`Symmetry::pack_least`] tries all orders without
+//! signatures and twins: tests compare the two.
 
 use super::pack::{Packed, halves, pack};
 use crate::system::alike::nodes_are_alike;

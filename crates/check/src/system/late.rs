@@ -3,6 +3,12 @@
 //!
 //! A search explores with stores left open. A counterexample is told with every store chosen when it begins, as if this
 //! had been so from the start: `report/late.rs`.
+//!
+//! Why nothing is lost: let a thread wait to store 0 or 1, and n events happen before its store is performed. Chosen at once there are two paths of n + 1 events, which differ in nothing but
+//! what the thread holds; chosen late there is one, which parts at its last event. Since no handler looks at what is held, the n events are possible on all of them
+//! or on none, and the states after the store are the same two. So states that differ in an open store alone do the same until it is performed:
+//! twice as few for each thread that waits. A handler that reads the value of a fault could tell them apart: then nothing is
+//! left open ([`Sees::Value`]). One that reads its address alone still cannot tell values apart, but the store to the word beside ([`Sees::Address`]).
 
 use crate::system::client::{Client, Intent};
 use crate::system::mark;

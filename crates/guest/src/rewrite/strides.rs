@@ -3,6 +3,44 @@
 //! A loop in which nothing but accesses can ask the host is gone through once, from its head to the branches back to it. What its locals
 //! and operands are is followed as a sum of locals as they were at the head, with constant factors. A local that each way back leaves with the
 //! same constant added has a stride, and so has an address that is a sum of such locals.
+//!
+//! For example `do { *b = a[0] + a[1]; a++; b++; } while (a < end);` of doubles:
+//!
+//! ```text
+//! (loop $head
+//!   (f64.store (local.get $b) (f64.add (f64.load (local.get $a)) (f64.load offset=8 (local.get $a))))
+//!   (local.set $a (i32.add (local.get $a) (i32.const 8)))
+//!   (local.set $b (i32.add (local.get $b) (i32.const 8)))
+//!   (br_if $head (i32.lt_u (local.get $a) (local.get $end))))
+//! ```
+//!
+//! 1. *Walk.* At the branch back `$a` is what it was at the head, plus 8, and so is `$b`: both have the stride 8. The addresses are the sums a, a + 8 and b.
+//! 2. *Clusters.* Accesses with the same locals in their sums are near to each other or not: a and a + 8 are one cluster of 16 bytes that are read, b one of 8 that are
+//!    written.
+//! 3. *Rounds.* A look is at 256 bytes at most. The first cluster has 16 bytes in the first round and 8 more in each other: 1 + (256 - 16) / 8 = 31 rounds;
+//!    the second would be good for 32. The least holds for all.
+//! 4. *Streams.* In 31 rounds the first touches 256 bytes from a on, the second 248 from b on. May the one be read, and the other written, then 31
+//!    rounds happen without a look.
+//!
+//! [`super::ahead`] makes of it, where `look` stands for the comparison with tags before each access as loops have it otherwise:
+//!
+//! ```text
+//! (loop $outer
+//!   (if countdown <= until (then
+//!     sure = all of a..a+256 may be read, all of b..b+248 written
+//!     until = countdown - 31 * the work of a round))
+//!   (if sure
+//!     (then (block $leave (loop $inner
+//!       (br_if $leave countdown <= until)
+//!       (f64.store (local.get $b) (f64.add (f64.load (local.get $a)) (f64.load offset=8 (local.get $a))))
+//!       .. (br_if $inner ..) the loop ends here if it does not go on))
+//!       sure = false (br $outer))
+//!     (else look (f64.load ..) look (f64.load ..) look (f64.store ..) .. (br_if $outer ..))))
+//! ```
+//!
+//! An access without a stride asks for itself. Before the first effect of a round it may give the round up, which then begins again as in any loop
+//! ([`Covered::GivesUp`]); after that it may ask the host, who may take any block away, so that what follows in the round looks whether it did
+//! ([`Covered::UnlessAsked`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,6 +10,7 @@
 //! as few lines as they can, a letter is handed over whole, and its space is used again. Who has nothing to do looks for
 //! news for a while, then lets other programs have the processor in between, and at last sleeps.
 
+use super::told::{NEVER, SharedWord, Told, as_of_one_moment};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex};
@@ -25,7 +26,7 @@ pub(crate) trait Mail: Default {
 pub(crate) struct Exchange<T> {
     threads: usize,
     yields: u32,
-    told: Vec<Told>,
+    told: Vec<Told<AtomicU64>>,
     /// By receiver, then by sender.
     places: Vec<Mailbox<T>>,
     /// 0, or why everyone is to stop.
@@ -47,40 +48,33 @@ pub(crate) enum Stop {
     Memory,
 }
 
-/// The words that one thread tells all others; on cache lines of its own.
-struct Told(Vec<Aligned>);
-
-#[repr(align(128))]
-#[derive(Default)]
-struct Aligned([AtomicU64; WORDS]);
-
-/// Words of a line.
-const WORDS: usize = 16;
-
-/// Odd while the others are being written.
-const VERSION: usize = 0;
+// The words that a thread tells all others.
 /// When it next does something, but for letters that it has not read.
-const NEXT: usize = 1;
+const NEXT: usize = 0;
 /// Then for each other thread: letters written to it, its letters that have been read, and the earliest effect of
 /// letters to it that it has not read.
-const WRITTEN: usize = 2;
-const READ: usize = 3;
-const ON_WAY: usize = 4;
+const WRITTEN: usize = 1;
+const READ: usize = 2;
+const ON_WAY: usize = 3;
 /// So many words for each thread.
 const EACH: usize = 3;
 
-impl Told {
-    fn new(threads: usize) -> Told {
-        let words = WRITTEN + EACH * threads;
-        Told((0..words.div_ceil(WORDS)).map(|_| Aligned::default()).collect())
+/// The word of this kind for a thread.
+fn of(what: usize, thread: usize) -> usize {
+    what + EACH * thread
+}
+
+impl SharedWord for AtomicU64 {
+    fn load(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
     }
 
-    fn word(&self, number: usize) -> &AtomicU64 {
-        &self.0[number / WORDS].0[number % WORDS]
+    fn store(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
     }
 
-    fn of(&self, what: usize, thread: usize) -> &AtomicU64 {
-        self.word(what + EACH * thread)
+    fn fence(ordering: Ordering) {
+        fence(ordering);
     }
 }
 
@@ -110,9 +104,6 @@ const YIELDS: u32 = 2000;
 /// A sleeper looks after so long anyway, so that nobody who tells something must wait until it is seen.
 const NAP: Duration = Duration::from_millis(1);
 
-/// A version that no words have.
-const NEVER: u64 = u64::MAX;
-
 /// So often a thread tries to read the words of all as of one moment.
 const TRIES: u32 = 8;
 
@@ -122,7 +113,7 @@ impl<T: Mail> Exchange<T> {
         Exchange {
             threads,
             yields: if threads <= processors { YIELDS } else { 0 },
-            told: (0..threads).map(|_| Told::new(threads)).collect(),
+            told: (0..threads).map(|_| Told::new(WRITTEN + EACH * threads)).collect(),
             places: (0..threads * threads)
                 .map(|_| Mailbox(Mutex::new(Heap { is_empty: true, ..Heap::default() })))
                 .collect(),
@@ -242,16 +233,11 @@ impl<'a, T: Mail> Desk<'a, T> {
         }
         (self.next, self.has_news) = (next, false);
         let told = &self.exchange.told[self.thread];
-        let version = told.word(VERSION).load(Ordering::Relaxed);
-        told.word(VERSION).store(version + 1, Ordering::Relaxed);
-        fence(Ordering::Release);
-        told.word(NEXT).store(next, Ordering::Relaxed);
-        for other in self.other_threads() {
-            told.of(WRITTEN, other).store(self.written[other], Ordering::Relaxed);
-            told.of(READ, other).store(self.read[other], Ordering::Relaxed);
-            told.of(ON_WAY, other).store(self.on_way_to(other), Ordering::Relaxed);
-        }
-        told.word(VERSION).store(version + 2, Ordering::Release);
+        let words = |other| {
+            [(WRITTEN, self.written[other]), (READ, self.read[other]), (ON_WAY, self.on_way_to(other))]
+                .map(|(what, word)| (of(what, other), word))
+        };
+        told.tell(std::iter::once((NEXT, next)).chain(self.other_threads().flat_map(words)));
         self.exchange.wake();
     }
 
@@ -268,7 +254,7 @@ impl<'a, T: Mail> Desk<'a, T> {
             std::hint::spin_loop();
         }
         for from in self.other_threads() {
-            let written = self.exchange.told[from].of(WRITTEN, self.thread).load(Ordering::Acquire);
+            let written = self.exchange.told[from].word_alone(of(WRITTEN, self.thread));
             if written <= self.read[from] {
                 continue;
             }
@@ -282,31 +268,27 @@ impl<'a, T: Mail> Desk<'a, T> {
 
     /// Whether anyone has told anything since the last look.
     fn has_changed(&self) -> bool {
-        let version = |thread: usize| self.exchange.told[thread].word(VERSION).load(Ordering::Acquire);
+        let version = |thread: usize| self.exchange.told[thread].version();
         self.other_threads().any(|thread| version(thread) != self.seen[thread])
     }
 
     /// Reads the words of all others; false if that was not as of one moment, and then it changes nothing.
     fn look(&mut self) -> bool {
         let (told, me) = (&self.exchange.told, self.thread);
-        for from in self.other_threads() {
-            self.seen[from] = told[from].word(VERSION).load(Ordering::Acquire);
-        }
+        let threads = (0..self.exchange.threads).filter(|&other| other != me);
         let mut others = u64::MAX;
-        for from in self.other_threads() {
-            others = others.min(told[from].word(NEXT).load(Ordering::Relaxed));
-            for to in self.other_threads().filter(|&to| to != from) {
-                others = others.min(told[from].of(ON_WAY, to).load(Ordering::Relaxed));
+        let read = || {
+            for from in threads.clone() {
+                others = others.min(told[from].word(NEXT));
+                for to in threads.clone().filter(|&to| to != from) {
+                    others = others.min(told[from].word(of(ON_WAY, to)));
+                }
+                // That so many have been read stays true, even where the rest is not as of one moment.
+                self.acknowledged[from] = told[from].word(of(READ, me));
             }
-            self.acknowledged[from] = told[from].of(READ, me).load(Ordering::Relaxed);
-        }
-        fence(Ordering::Acquire);
-        for from in self.other_threads() {
-            let version = told[from].word(VERSION).load(Ordering::Relaxed);
-            if version % 2 == 1 || version != self.seen[from] {
-                self.seen.fill(NEVER);
-                return false;
-            }
+        };
+        if !as_of_one_moment(told, threads.clone(), &mut self.seen, read) {
+            return false;
         }
         self.others = others;
         for from in self.other_threads() {

@@ -13,6 +13,7 @@ pub(crate) mod letter;
 mod part;
 mod progress;
 mod stacks;
+mod told;
 
 pub(crate) use deadlock::DEADLOCK;
 
