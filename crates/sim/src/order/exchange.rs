@@ -10,7 +10,7 @@
 //! as few lines as they can, a letter is handed over whole, and its space is used again. Who has nothing to do looks for
 //! news for a while, then lets other programs have the processor in between, and at last sleeps.
 
-use super::told::{NEVER, SharedWord, Told, as_of_one_moment};
+use super::told::{SharedWord, Told, as_of_one_moment};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex};
@@ -170,7 +170,7 @@ pub(crate) struct Desk<'a, T> {
     on_way: Vec<VecDeque<(u64, u64)>>,
     /// Whether anything has changed since it last told.
     has_news: bool,
-    /// The version of each thread's words that was read last, `NEVER` if that came to nothing.
+    /// The version of each thread's words that was read last, `told::NEVER` if that came to nothing.
     seen: Vec<u64>,
     /// How many letters each thread has read, as it told last.
     acknowledged: Vec<u64>,
