@@ -12,7 +12,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use trivium_contract::local::Local;
-//! use trivium_engine::{Args, Engine, Event, Mechanisms, Object};
+//! use trivium_engine::{Args, Engine, Event, Object, RecordMechanisms};
 //! use trivium_protocol::{BLOCK, EventKind};
 //!
 //! let text = "protocol counter
