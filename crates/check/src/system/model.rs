@@ -682,3 +682,18 @@ fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigErro
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_no_contents_is_no_value() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/msi.tri");
+        let protocol = Arc::new(trivium_lang::compile_file(&path, &[]).unwrap());
+        for values in [2, 255, 256] {
+            let model = Model::new(&protocol, &System { values, ..System::default() }).unwrap();
+            assert!(model.layout.garbage >= values.into(), "{values} values");
+        }
+    }
+}
