@@ -39,3 +39,90 @@ pub fn touches_copy(step: &StepKind) -> bool {
             | StepKind::Take(_)
     )
 }
+
+/// Whether a step itself reads or writes memory by its address. Words of a list, which say where they come from, are another matter.
+pub fn moves_by_address(step: &StepKind) -> bool {
+    matches!(
+        step,
+        StepKind::Store(..)
+            | StepKind::Copy { .. }
+            | StepKind::Install(Some(_))
+            | StepKind::Send { payload: PayloadSource::Memory { .. }, .. }
+    )
+}
+
+/// Whether an expression reads words of memory, by their address or in a claim.
+pub fn looks_at_memory(expr: &ExprKind) -> bool {
+    matches!(expr, ExprKind::Memory(_) | ExprKind::Contents(..))
+}
+
+/// What one handler does to the copy of its block.
+#[derive(Debug, Default)]
+pub struct CopyUse {
+    /// Whether it may read it before it has overwritten it.
+    reads: bool,
+    /// Where it goes, each with whether the copy has been overwritten before it ends, on every way.
+    targets: Vec<(StateId, bool)>,
+}
+
+impl CopyUse {
+    fn of(handler: &Handler) -> CopyUse {
+        let (mut copy_use, mut written) = (CopyUse::default(), false);
+        copy_use.follow(&handler.steps, &mut written);
+        copy_use.targets.iter_mut().for_each(|(_, before)| *before |= written);
+        copy_use
+    }
+
+    fn follow(&mut self, steps: &[Step], written: &mut bool) {
+        for step in steps {
+            match &step.kind {
+                StepKind::Send { payload: PayloadSource::Block, .. } | StepKind::Complete | StepKind::Fill(_) => {
+                    self.reads |= !*written
+                }
+                StepKind::Perform(perform) if perform.loads() => self.reads |= !*written,
+                StepKind::Install(None) | StepKind::Take(_) => *written = true,
+                StepKind::Goto(state) => self.targets.push((*state, *written)),
+                StepKind::If(_, yes, no) => {
+                    let mut other = *written;
+                    self.follow(yes, written);
+                    self.follow(no, &mut other);
+                    *written &= other;
+                }
+                StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
+                    self.follow(body, &mut written.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether what the copy holds before the handler may be read, by it or afterwards, where it may be read in these states.
+    pub fn needs(&self, live: &[bool]) -> bool {
+        self.reads || self.targets.iter().any(|(to, written)| !written && live[to.index()])
+    }
+}
+
+/// In which states of a role the copy may be read again: by a thread, by the role's handlers as `needs` says of each where the copy may be
+/// read in these states, or where other code puts the role into one of the states `entered`.
+pub fn live_states(
+    role: &Role,
+    entered: &[StateId],
+    needs: impl Fn(HandlerId, &CopyUse, &[bool]) -> bool,
+) -> Vec<bool> {
+    let uses: Vec<CopyUse> = role.handlers.iter().map(CopyUse::of).collect();
+    let mut live: Vec<bool> = role.states.iter().map(|state| state.access != Access::None).collect();
+    loop {
+        let before = live.clone();
+        let by_others = entered.iter().any(|state| before[state.index()]);
+        for (live, responses) in live.iter_mut().zip(&role.table) {
+            let mut handlers = responses.iter().flat_map(|response| match response {
+                Response::Handle(handlers) => handlers.as_slice(),
+                _ => &[],
+            });
+            *live |= by_others || handlers.any(|id| needs(*id, &uses[id.index()], &before));
+        }
+        if live == before {
+            return live;
+        }
+    }
+}

@@ -113,20 +113,10 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
             let grows = story.map_or(String::new(), |story| format!("; {story}"));
             report.reason = Some(limit + &grows);
         }
-        Conclusion::Endless(Forever { trace, sentence }) => {
-            report.verdict = Verdict::Incomplete;
-            report.estimated_states = None;
-            report.counterexample = tell(stepper, &trace).0;
-            report.reason = Some(sentence);
-            report.trace = Some(trace);
-        }
+        Conclusion::Endless(Forever { trace, sentence }) => incomplete_after(stepper, &mut report, trace, sentence),
         // Under a program there are as many objects as it uses.
         Conclusion::Violated { violation, trace } if violation.property == BEYOND => {
-            report.verdict = Verdict::Incomplete;
-            report.estimated_states = None;
-            report.counterexample = tell(stepper, &trace).0;
-            report.reason = Some(violation.sentence);
-            report.trace = Some(trace);
+            incomplete_after(stepper, &mut report, trace, violation.sentence);
         }
         Conclusion::Violated { violation, trace } => violated(stepper, &mut report, violation, trace),
     }
@@ -139,6 +129,15 @@ fn uncompared(model: &Model) -> Option<&'static str> {
     let is_silent = model.client.script.is_none() && has_loads(protocol) && !compares_contents(protocol);
     is_silent
         .then_some("nothing is promised about contents; promise `last_write`, or add what `check --suggest` proposes")
+}
+
+/// What can follow these events cannot be explored.
+fn incomplete_after(stepper: &mut Stepper, report: &mut Report, trace: Trace, sentence: String) {
+    report.verdict = Verdict::Incomplete;
+    report.estimated_states = None;
+    report.counterexample = tell(stepper, &trace).0;
+    report.reason = Some(sentence);
+    report.trace = Some(trace);
 }
 
 fn violated(stepper: &mut Stepper, report: &mut Report, violation: Violation, trace: Trace) {

@@ -2,11 +2,11 @@
 
 use crate::config::{Config, ConfigError, Method, Progress, Search};
 use crate::coverage::Seen;
+use crate::report::Report;
 use crate::report::conclude::{Conclusion, Tally, conclude};
 use crate::report::deadlock::{stuck, waits};
 use crate::report::late::LateTrace;
 use crate::report::trace::Trace;
-use crate::report::{Report, Verdict};
 use crate::search::add_trap;
 use crate::search::store::{StateNumber, Store, state_number};
 use crate::step::Stepper;
@@ -46,13 +46,9 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
     if !is_brute {
         // Who saves a search and takes it up again, alone or with others, has to explore the same system each time.
         let may_guess = config.group.is_none() && config.checkpoint.is_none() && config.resume.is_none();
-        if may_guess && config.method == Method::Exact && model.guess() {
-            let report = crate::search::explore(&model, config)?;
-            // What goes wrong after a look at a forgotten word says nothing; without the guess it is found at the same depth, or not at all.
-            if report.verdict != Verdict::Violated {
-                return Ok(report);
-            }
-            model.unread = None;
+        let may_guess = may_guess && config.method == Method::Exact;
+        if may_guess && let Some(report) = crate::search::explore_guessing(&mut model, config)? {
+            return Ok(report);
         }
         return crate::search::explore(&model, config);
     }

@@ -1,8 +1,7 @@
 //! The oracles of clearing, late values and dead copies: as many states as there are different ones without leftovers.
 
-use super::{End, FastSearch, pack};
+use super::{End, FastSearch, explore_guessing, pack};
 use crate::config::{Config, ConfigError, System};
-use crate::report::Verdict;
 use crate::search::store::state_number;
 use crate::system::model::Model;
 use crate::system::world::{ThreadState, World};
@@ -19,7 +18,7 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let system = |clearing| System { clearing, ..config.system.clone() };
     let (mut kept, mut cleared) = (Model::new(protocol, &system(false))?, Model::new(protocol, &system(true))?);
-    if guesses(&mut cleared, &config)? {
+    if explore_guessing(&mut cleared, &config)?.is_some() {
         kept.guess();
     }
     Ok(forms(&kept, &cleared, &config, |world| {
@@ -44,16 +43,8 @@ pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, 
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let all = System { late_values: false, dead_copies: false, ..config.system.clone() };
     let (kept, mut reduced) = (Model::new(protocol, &all)?, Model::new(protocol, &config.system)?);
-    guesses(&mut reduced, &config)?;
+    explore_guessing(&mut reduced, &config)?;
     Ok(forms(&kept, &reduced, &config, |world| reduced.forget(world)))
-}
-
-/// Whether copies are forgotten on a guess, as where a protocol is explored: the guess is given up where something goes wrong under it.
-pub(super) fn guesses(model: &mut Model, config: &Config) -> Result<bool, ConfigError> {
-    if model.guess() && super::explore(model, config)?.verdict == Verdict::Violated {
-        model.unread = None;
-    }
-    Ok(model.unread.is_some())
 }
 
 /// How many states a system has, and how many different ones among them when something is then forgotten in each that another

@@ -13,7 +13,7 @@ use crate::system::world::{Codec, ThreadState, World, node};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
-use trivium_protocol::copies::role_with_copy;
+use trivium_protocol::copies::{moves_by_address, role_with_copy};
 use trivium_protocol::walk::any_step;
 use trivium_protocol::{
     Access, Assume, BLOCK, Bound, EventKind, Expr, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
@@ -656,10 +656,8 @@ fn performs_wide(protocol: &Protocol, in_scenario: bool, nodes: u32) -> bool {
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
 fn addresses_memory(protocol: &Protocol) -> bool {
     protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
-        || any_step(protocol, |step| match step {
-            StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
-            StepKind::Send { payload, .. } => matches!(payload, PayloadSource::Memory { .. } | PayloadSource::List(_)),
-            _ => false,
+        || any_step(protocol, |step| {
+            moves_by_address(step) || matches!(step, StepKind::Send { payload: PayloadSource::List(_), .. })
         })
 }
 

@@ -10,8 +10,8 @@
 //! reached: so is a copy of `deferred-update`, which only words that its home has noted make readable.
 
 use trivium_engine::Engine;
-use trivium_protocol::copies::role_with_copy;
-use trivium_protocol::walk::any_expr;
+use trivium_protocol::copies::{live_states, looks_at_memory, moves_by_address, role_with_copy};
+use trivium_protocol::walk::{any_expr, any_step, any_step_of};
 use trivium_protocol::*;
 
 /// The property that is violated where a forgotten word is looked at. It is that of no report: the search is made again.
@@ -37,20 +37,16 @@ impl UnreadCopies {
     /// For a protocol whose words are kept one by one. `None` where nothing is gained, or where words are also looked at by those who
     /// cannot say that one is forgotten.
     pub fn guess(protocol: &Protocol) -> Option<UnreadCopies> {
-        let is_looked_at = any_expr(protocol, |expr| matches!(expr, ExprKind::Memory(_) | ExprKind::Contents(..)));
-        if is_looked_at
-            || protocol.cached
-            || protocol.roles.iter().any(|role| role.code().any(|code| moves_bytes(&code.steps)))
-        {
+        if protocol.cached || any_expr(protocol, looks_at_memory) || any_step(protocol, moves_by_address) {
             return None;
         }
         let id = role_with_copy(protocol, false)?;
         let role = &protocol.roles[id.index()];
-        let always = live(role, None);
+        let always = live_states(role, &[], |_, copy_use, live| copy_use.needs(live));
         let sets = (0..role.vars.len())
             .filter(|&var| matches!(role.vars[var].ty, Type::NodeSet | Type::IntSet { .. }))
             .map(VarId::at);
-        let empty: Vec<(VarId, Vec<bool>)> = sets.map(|set| (set, live(role, Some(set)))).collect();
+        let empty: Vec<(VarId, Vec<bool>)> = sets.map(|set| (set, live_while_empty(role, set, &always))).collect();
         let when = |state: usize| match empty.iter().find(|(_, live)| !live[state]) {
             _ if !always[state] => When::Always,
             Some((set, _)) => When::Empty(*set),
@@ -75,81 +71,28 @@ impl UnreadCopies {
     }
 }
 
-/// Whether steps move bytes by address. Lists of words may.
-fn moves_bytes(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match &step.kind {
-        StepKind::Store(..) | StepKind::Copy { .. } | StepKind::Install(Some(_)) => true,
-        StepKind::Send { payload: PayloadSource::Memory { .. }, .. } => true,
-        kind => walk::inner(kind).any(moves_bytes),
+/// In which states the copy may be read again, as far as the role's own handlers say: of records in which this set is empty.
+fn live_while_empty(role: &Role, set: VarId, always: &[bool]) -> Vec<bool> {
+    let is_impossible = |handler: &Handler| asks_for_an_element(handler, set);
+    let impossible: Vec<bool> = role.handlers.iter().map(is_impossible).collect();
+    let fills: Vec<bool> = role.handlers.iter().map(|handler| may_fill(handler, set)).collect();
+    live_states(role, &[], |id, copy_use, live| {
+        // Where the set is no longer empty, the state it comes to is any of that name.
+        !impossible[id.index()] && copy_use.needs(if fills[id.index()] { always } else { live })
     })
 }
 
-/// In which states the copy may be read again, as far as the role's own handlers say: of records in which this set is empty, if one is given.
-fn live(role: &Role, empty: Option<VarId>) -> Vec<bool> {
-    let always = empty.map(|_| live(role, None));
-    let did: Vec<Did> = role.handlers.iter().map(|handler| did(handler, empty)).collect();
-    let mut live: Vec<bool> = role.states.iter().map(|state| state.access != Access::None).collect();
-    loop {
-        let before = live.clone();
-        for (state, responses) in role.table.iter().enumerate() {
-            let handled = responses.iter().flat_map(|response| match response {
-                Response::Handle(handlers) => handlers.as_slice(),
-                _ => &[],
-            });
-            let of = |handler: &HandlerId| (&role.handlers[handler.index()], &did[handler.index()]);
-            let mut possible =
-                handled.map(of).filter(|(handler, _)| !empty.is_some_and(|set| asks_for_an_element(handler, set)));
-            live[state] |= possible.any(|(_, did)| {
-                // Where the set is no longer empty, the state it comes to is any of that name.
-                let next = always.as_ref().filter(|_| did.fills).unwrap_or(&before);
-                did.reads || did.targets.iter().any(|(to, written)| !written && next[to.index()])
-            });
-        }
-        if live == before {
-            return live;
-        }
-    }
+/// Whether a set may have an element after a handler.
+fn may_fill(handler: &Handler, set: VarId) -> bool {
+    any_step_of(
+        &handler.steps,
+        |step| matches!(step, StepKind::Insert(place, _) | StepKind::Assign(place, _) if is_own(place, set)),
+    )
 }
 
-/// What a handler does, of what matters to a copy.
-#[derive(Default)]
-struct Did {
-    /// It may read the copy before it has overwritten it.
-    reads: bool,
-    /// The set may have an element afterwards.
-    fills: bool,
-    /// Where it goes, each with whether the copy has been overwritten before it ends, on every way.
-    targets: Vec<(StateId, bool)>,
-}
-
-fn did(handler: &Handler, set: Option<VarId>) -> Did {
-    let (mut did, mut written) = (Did::default(), false);
-    follow(&handler.steps, set, &mut written, &mut did);
-    did.targets.iter_mut().for_each(|(_, before)| *before |= written);
-    did
-}
-
-fn follow(steps: &[Step], set: Option<VarId>, written: &mut bool, did: &mut Did) {
-    let is_it = |place: &Place| matches!(place.owner, Owner::Current) && Some(place.var) == set;
-    for step in steps {
-        match &step.kind {
-            StepKind::Send { payload: PayloadSource::Block, .. } | StepKind::Complete => did.reads |= !*written,
-            StepKind::Perform(perform) if perform.loads() => did.reads |= !*written,
-            StepKind::Install(None) => *written = true,
-            StepKind::Goto(state) => did.targets.push((*state, *written)),
-            StepKind::Insert(place, _) | StepKind::Assign(place, _) => did.fills |= is_it(place),
-            StepKind::If(_, yes, no) => {
-                let mut other = *written;
-                follow(yes, set, written, did);
-                follow(no, set, &mut other, did);
-                *written &= other;
-            }
-            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
-                follow(body, set, &mut written.clone(), did);
-            }
-            _ => {}
-        }
-    }
+/// Whether a place is this variable of the record whose handler runs.
+fn is_own(place: &Place, var: VarId) -> bool {
+    matches!(place.owner, Owner::Current) && place.var == var
 }
 
 /// Whether a handler is only for records in which a set has an element.
@@ -158,7 +101,7 @@ fn asks_for_an_element(handler: &Handler, set: VarId) -> bool {
         match &expr.kind {
             ExprKind::Binary(Operator::And, left, right) => asks(left, set) || asks(right, set),
             ExprKind::In(_, of) => {
-                matches!(&of.kind, ExprKind::Var(place) if matches!(place.owner, Owner::Current) && place.var == set)
+                matches!(&of.kind, ExprKind::Var(place) if is_own(place, set))
             }
             _ => false,
         }

@@ -323,6 +323,11 @@ fn a_guess_is_held_to_what_happens() {
     };
     let (all, none) = changed("", "");
     assert!(all.verdict == Verdict::Holds && 2 * all.states < none.states, "{} of {}", all.states, none.states);
+    // Nothing is guessed where words are also moved by address, even if only in what another role is asked to do.
+    let listed = "action list(b: block) { ";
+    assert!(text.contains(listed));
+    let (all, none) = changed(listed, &format!("{listed}copy 0 to 8, 8; "));
+    assert_eq!((all.verdict, all.states), (none.verdict, none.states), "{}", self::text(&all));
     let looked = "await Data { install; goto Away; complete }";
     assert!(text.contains(looked));
     // Who looks only once is granted the copy all the same.

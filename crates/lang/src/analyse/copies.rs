@@ -6,7 +6,7 @@
 //! `take`. Nothing is said of a protocol that reads or writes copies in other ways: by address, from the role of another
 //! object, or in a claim; and nothing of a node on which several roles do.
 
-use trivium_protocol::copies::touches_copy;
+use trivium_protocol::copies::{live_states, looks_at_memory, moves_by_address, touches_copy};
 use trivium_protocol::walk::{any_expr, inner};
 use trivium_protocol::*;
 
@@ -20,14 +20,9 @@ pub(super) fn copies(protocol: &mut Protocol) {
         if role.object != BLOCK || role.kind == RoleKind::Ghost {
             continue;
         }
-        let live = live_in(role, &entered);
+        let live = live_states(role, &entered, |_, copy_use, live| copy_use.needs(live));
         role.states.iter_mut().zip(live).for_each(|(state, live)| state.copy_is_dead = !live);
     }
-}
-
-/// Whether an expression reads words of memory, by their address or in a claim.
-fn looks_at_memory(expr: &ExprKind) -> bool {
-    matches!(expr, ExprKind::Memory(_) | ExprKind::Contents(..))
 }
 
 /// Whether code reads or writes copies in a way that is not followed here.
@@ -43,10 +38,8 @@ fn is_touched_otherwise(protocol: &Protocol) -> bool {
 /// `is_own`: the present object is a block, and the code is that of its own role.
 fn touches_otherwise(steps: &[Step], is_own: bool) -> bool {
     steps.iter().any(|step| match &step.kind {
-        StepKind::Store(..)
-        | StepKind::Copy { .. }
-        | StepKind::Install(Some(_))
-        | StepKind::Send { payload: PayloadSource::Memory { .. } | PayloadSource::List(_), .. } => true,
+        kind if moves_by_address(kind) => true,
+        StepKind::Send { payload: PayloadSource::List(_), .. } => true,
         StepKind::Send { payload: PayloadSource::Block, object: Some(_), .. } => true,
         kind if touches_copy(kind) => !is_own,
         StepKind::Elsewhere(_, _, body) => touches_otherwise(body, false),
@@ -69,73 +62,6 @@ fn note_entered(steps: &[Step], called: Option<RoleId>, entered: &mut [Vec<State
             (StepKind::Goto(state), Some(role)) => entered[role.index()].push(*state),
             (StepKind::Elsewhere(_, role, body), _) => note_entered(body, Some(*role), entered),
             (kind, _) => inner(kind).for_each(|steps| note_entered(steps, called, entered)),
-        }
-    }
-}
-
-/// What one handler does to the copy.
-#[derive(Default)]
-struct Summary {
-    /// Whether it may read it before it has overwritten it.
-    reads: bool,
-    /// Whether it has overwritten it for certain when it ends.
-    overwrites: bool,
-    /// Each with whether it has been overwritten for certain on the way to the `goto`.
-    targets: Vec<(StateId, bool)>,
-}
-
-/// In which states the copy may be read again.
-fn live_in(role: &Role, entered: &[StateId]) -> Vec<bool> {
-    let summaries: Vec<Summary> = role.handlers.iter().map(summary).collect();
-    let mut live: Vec<bool> = role.states.iter().map(|state| state.access != Access::None).collect();
-    loop {
-        let before = live.clone();
-        let by_others = entered.iter().any(|state| live[state.index()]);
-        for (s, responses) in role.table.iter().enumerate() {
-            let handlers = responses.iter().flat_map(|response| match response {
-                Response::Handle(handlers) => handlers.as_slice(),
-                _ => &[],
-            });
-            let mut summaries = handlers.map(|handler| &summaries[handler.index()]);
-            let followed = |summary: &Summary| {
-                let keeps = |&&(_, written): &&(StateId, bool)| !written && !summary.overwrites;
-                summary.targets.iter().filter(keeps).any(|(target, _)| live[target.index()])
-            };
-            live[s] |= by_others || summaries.any(|summary| summary.reads || followed(summary));
-        }
-        if live == before {
-            return live;
-        }
-    }
-}
-
-fn summary(handler: &Handler) -> Summary {
-    let mut summary = Summary::default();
-    let mut written = false;
-    walk(&handler.steps, &mut written, &mut summary);
-    summary.overwrites = written;
-    summary
-}
-
-fn walk(steps: &[Step], written: &mut bool, summary: &mut Summary) {
-    for step in steps {
-        match &step.kind {
-            StepKind::Send { payload: PayloadSource::Block, .. } | StepKind::Complete | StepKind::Fill(_) => {
-                summary.reads |= !*written
-            }
-            StepKind::Perform(perform) if perform.loads() => summary.reads |= !*written,
-            StepKind::Install(None) | StepKind::Take(_) => *written = true,
-            StepKind::Goto(state) => summary.targets.push((*state, *written)),
-            StepKind::If(_, yes, no) => {
-                let mut other = *written;
-                walk(yes, written, summary);
-                walk(no, &mut other, summary);
-                *written &= other;
-            }
-            StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
-                walk(body, &mut written.clone(), summary);
-            }
-            _ => {}
         }
     }
 }

@@ -34,22 +34,20 @@ impl NodeState {
         match action {
             Action::Replay(at) => self.replay(at)?,
             Action::Timer(at) => self.timer_ended(at)?,
-            Action::Incoming(at) => {
-                match if at == 0 { self.queued.inbox.pop_front() } else { self.queued.inbox.remove(at) } {
-                    Some(Incoming::Message(message)) => self.message(message)?,
-                    Some(Incoming::Local(own)) => {
-                        if own.event.kind.is_hint() {
-                            self.hint(own.protocol, &own.event)?;
-                        } else if !own.event.has_caller()
-                            || self.core.threads[own.event.thread].begins_to_wait(own.of_thread)
-                        {
-                            self.dispatch(own.protocol, None, &own.event)?;
-                        }
-                        self.spare.keep_arrival(own);
+            Action::Incoming(at) => match self.queued.take(at) {
+                Some(Incoming::Message(message)) => self.message(message)?,
+                Some(Incoming::Local(own)) => {
+                    if own.event.kind.is_hint() {
+                        self.hint(own.protocol, &own.event)?;
+                    } else if !own.event.has_caller()
+                        || self.core.threads[own.event.thread].begins_to_wait(own.of_thread)
+                    {
+                        self.dispatch(own.protocol, None, &own.event)?;
                     }
-                    None => {}
+                    self.spare.keep_arrival(own);
                 }
-            }
+                None => {}
+            },
         }
         Ok(true)
     }

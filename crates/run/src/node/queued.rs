@@ -27,6 +27,11 @@ impl Queued {
     pub(super) fn new(protocols: &Protocols) -> Queued {
         Queued { inbox: VecDeque::new(), on_lanes: OnLanes::new(protocols), timers: BTreeMap::new() }
     }
+
+    /// Takes what stands at a place, as a rule the first.
+    pub(super) fn take(&mut self, at: usize) -> Option<Incoming> {
+        if at == 0 { self.inbox.pop_front() } else { self.inbox.remove(at) }
+    }
 }
 
 /// Of each lane of each protocol, the messages that this node has sent and nobody has begun to handle.

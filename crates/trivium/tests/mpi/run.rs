@@ -7,26 +7,17 @@ use crate::harness::{self, Run, command, root, trivium};
 use crate::slow;
 use crate::viewer::live::{count, events, is_on, is_valid};
 use crate::viewer::number;
+use crate::{ended, refused, start};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 const TRIVIUM: &str = env!("CARGO_BIN_EXE_trivium");
 fn mpirun(ranks: u32, args: &[&str]) -> Command {
     let mut command = harness::ranks::mpirun(ranks, args);
-    command.current_dir(root()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(root());
     command
-}
-
-fn ended(child: Child) -> Run {
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-}
-
-fn start(mut command: Command) -> Child {
-    command.spawn().expect("mpirun can be started: `make mpi` installs it")
 }
 
 /// The command line of a run of a program under protocols.
@@ -428,21 +419,6 @@ fn nobody_is_left(ranks: &[String]) {
 
 /// Something is said once, and all ranks end with its exit code.
 #[track_caller]
-/// Each of these jobs ends with an error that is told once. They are under way together: `mpirun` waits for a second before it ends a
-/// job of which a rank has failed.
-fn refused(jobs: Vec<(Command, &str)>) {
-    let started: Vec<_> = jobs.into_iter().map(|(job, what)| (start(job), what)).collect();
-    for (job, what) in started {
-        let run = ended(job);
-        assert_eq!(run.code, Some(2), "{run:?}");
-        assert_eq!(
-            (run.err.matches(what).count(), run.err.matches("error:").count(), run.out.as_str()),
-            (1, 1, ""),
-            "{run:?}"
-        );
-    }
-}
-
 #[test]
 fn what_cannot_be_run_is_refused_once() {
     let hello = |more: &[&'static str]| mpirun(2, &[&["run", "programs/hello.c"], more].concat());
@@ -509,7 +485,7 @@ int main(void) {
     let mut command = job();
     command.args(["-n", "1", "-wdir", here.to_str().unwrap()]).args(&run);
     command.args([":", "-n", "2", "-wdir", elsewhere.to_str().unwrap()]).args(&run);
-    command.stdin(std::fs::File::open(here.join("typed")).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(std::fs::File::open(here.join("typed")).unwrap());
     let run = ended(start(command));
     assert_eq!(run.code, Some(0), "{run:?}");
     let result: serde_json::Value =
@@ -532,7 +508,7 @@ fn em3d_by_hand_computes_the_same() {
     assert!(compiler.current_dir(root()).status().expect("mpicc can be started").success());
     let arguments = ["-n", "200", "-r", "20", "-i", "3"];
     let mut command = job();
-    command.args(["-n", "2"]).arg(&by_hand).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["-n", "2"]).arg(&by_hand).args(arguments);
     let told = ended(start(command));
     assert_eq!(told.code, Some(0), "{told:?}");
     let sum = told.out.split_whitespace().nth(1).unwrap();

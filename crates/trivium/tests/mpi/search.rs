@@ -1,6 +1,7 @@
 //! `mpirun -n N trivium check`: what one process says, whatever the number of ranks. Needs the feature `mpi` (`make mpi`).
 
 use crate::harness::ranks::{job, mpirun};
+use crate::refused;
 use crate::slow;
 use serde_json::Value;
 use std::path::Path;
@@ -52,20 +53,6 @@ fn what_is_broken_is_violated_whatever_the_number_of_ranks() {
     let broken =
         ["broken/msi-forgotten-ack", "broken/early-reply", "broken/token-lock-newcomer-first", "broken/squeezed-lanes"];
     checked(&broken, &["--max-states", "20000"], &[3]);
-}
-
-/// Something is said once, and all ranks end with its exit code.
-fn refused(jobs: Vec<(Command, &str)>) {
-    let piped =
-        |mut job: Command| job.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mpirun can be started");
-    let started: Vec<_> = jobs.into_iter().map(|(job, what)| (piped(job), what)).collect();
-    for (job, what) in started {
-        let output = job.wait_with_output().unwrap();
-        let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(2), "{error}");
-        assert_eq!(error.matches(what).count(), 1, "{error}");
-        assert_eq!((out.as_ref(), error.matches("error:").count()), ("", 1), "{error}");
-    }
 }
 
 #[test]

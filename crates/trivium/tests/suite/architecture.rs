@@ -103,14 +103,13 @@ fn types_of(name: &str, without: Option<&str>) -> Vec<Defined> {
 }
 
 /// Names that stand for several types of one crate, and why: each is the same kind of thing, for another part of the crate.
-const ALIKE_WITHIN: [(&str, &str, &str); 7] = [
+const ALIKE_WITHIN: [(&str, &str, &str); 6] = [
     ("check", "End", "why a search ended: each search has its own reasons"),
     ("check", "Found", "what a search has found violated, and as much of the way there as this search knows"),
     ("check", "Lost", "the same for searches that have forgotten the way and have to find it again"),
     ("export", "Scope", "what names mean where an expression stands: in Murphi, and in SPIN's C"),
     ("export", "Writer", "writes a model's text: in Murphi, and in Promela"),
     ("guest", "Function", "what a program imports: of our module, and of WASI"),
-    ("lang", "Summary", "what one handler does, as far as one analysis asks"),
 ];
 
 #[test]

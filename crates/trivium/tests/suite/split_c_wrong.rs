@@ -12,6 +12,7 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use trivium_guest::Shelf;
 
 /// Longer than any of them takes, the C library's first build included.
 const LIMIT: Duration = Duration::from_secs(240);
@@ -86,12 +87,10 @@ fn rerun(path: &Path, text: &str, cache: &Path) -> String {
 /// A folder without programs. The compiler's C library, which takes long to build, is the user's.
 fn fresh_cache() -> tempfile::TempDir {
     let cache = tempfile::tempdir().unwrap();
-    let set = |name| std::env::var_os(name).map(PathBuf::from);
-    let users = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-    if let Some(users) = users.map(|users| users.join("trivium/zig")).filter(|library| library.is_dir()) {
-        std::fs::create_dir(cache.path().join("trivium")).unwrap();
-        std::os::unix::fs::symlink(users, cache.path().join("trivium/zig")).unwrap();
-    }
+    std::fs::create_dir(cache.path().join("trivium")).unwrap();
+    let users = Shelf::of_user().unwrap();
+    std::fs::create_dir_all(users.library()).unwrap();
+    std::os::unix::fs::symlink(users.library(), cache.path().join("trivium/zig")).unwrap();
     cache
 }
 
