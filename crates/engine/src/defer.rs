@@ -174,6 +174,23 @@ impl DeferLayout {
         }
     }
 
+    /// Calls `change` for the data of each deferred event that has some, oldest first.
+    pub fn change_payloads(&self, record: &mut [u8], mut change: impl FnMut(Payload) -> Payload) {
+        let Some(offset) = self.payload else { return };
+        for index in 0..self.len(record) {
+            let at = self.events.element_at(index) + offset as usize;
+            // As `event` reads it.
+            if let Some(raw) = low_u32(get(record, at, 4)).checked_sub(1) {
+                put(record, at, 4, u64::from(change(Payload(raw)).0) + 1);
+            }
+        }
+    }
+
+    /// Whether any event could bring data.
+    pub fn brings_data(&self) -> bool {
+        self.payload.is_some()
+    }
+
     /// Whether any event could name a node.
     pub fn names_nodes(&self) -> bool {
         self.sender.is_some() || self.columns.iter().flatten().any(|(_, shapes)| shapes.iter().any(Shape::names_nodes))

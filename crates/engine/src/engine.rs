@@ -31,6 +31,8 @@ pub struct Engine {
     pub(crate) no_room: Vec<u32>,
     /// The handlers as they run.
     pub(crate) flat: Code,
+    /// Whether each loop over nodes asks which is next ([`Engine::asking_always`]).
+    pub(crate) asks_always: bool,
 }
 
 impl Engine {
@@ -47,6 +49,13 @@ impl Engine {
         self.flat.handlers.iter_mut().flatten().for_each(|entry| *entry = None);
         self.flat.ways.iter_mut().flatten().for_each(|reaction| reaction.way = Way::Walk);
         self
+    }
+
+    /// The same engine, which walks, and at every loop over nodes asks which is next, whether the order can be seen or not: the oracle
+    /// for what says where it can.
+    #[must_use]
+    pub fn asking_always(self) -> Engine {
+        Engine { asks_always: true, ..self.walking() }
     }
 
     /// Handlers that are walked over because they could not become flat code, by their names.

@@ -4,6 +4,7 @@
 
 use crate::engine::Engine;
 use crate::fault::{FaultKind, Locate, Try, trouble};
+use crate::mechanisms::Node;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Quantifier, RoleId, SetOperator, Type};
@@ -18,6 +19,10 @@ pub(crate) trait Scope<'e> {
     fn local_set(&self, local: LocalId) -> Option<Set>;
     /// The record of a role.
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]>;
+    /// Which of some nodes `pick` takes: the least where nothing is done, but only looked at.
+    fn choose(&mut self, mut nodes: impl Iterator<Item = Node>) -> Option<Node> {
+        nodes.next()
+    }
     /// The forms whose meaning depends on the scope.
     fn own(&mut self, expr: &Expr) -> Try<i64>;
 }
@@ -64,7 +69,11 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
             let (lo, _) = scope.engine().set_range(&of.ty);
             let mut elements = Set::default();
             set(scope, of, &mut elements)?;
-            elements.least(false).map(|bit| bit + lo).ok_or(FaultKind::Empty).at(span)
+            let taken = match of.ty {
+                Type::NodeSet => scope.choose(elements.nodes(false)).map(i64::from),
+                _ => elements.least(false).map(|bit| bit + lo),
+            };
+            taken.ok_or(FaultKind::Empty).at(span)
         }
         ExprKind::Length(place) => {
             let list = scope.engine().list_cell(place, span)?;

@@ -305,6 +305,10 @@ pub(crate) enum Op {
         set: SetReg,
         lo: i32,
     },
+    PickNode {
+        to: Reg,
+        set: SetReg,
+    },
     Same {
         to: Reg,
         left: SetReg,
@@ -501,6 +505,12 @@ pub(crate) enum Op {
         set: SetReg,
         to: Reg,
         lo: i32,
+        exit: Target,
+    },
+    /// Of a set of nodes whose order can be seen.
+    AnyNodeOfSet {
+        set: SetReg,
+        to: Reg,
         exit: Target,
     },
     AnyOfRange {

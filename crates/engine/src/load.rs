@@ -36,6 +36,7 @@ impl Engine {
             lanes,
             args,
             flat: Code::default(),
+            asks_always: false,
         };
         engine.tag_roles = [engine.find_tag_role(false), engine.find_tag_role(true)];
         engine.flat = Code::of(&engine);

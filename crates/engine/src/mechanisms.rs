@@ -187,6 +187,13 @@ pub trait RecordMechanisms {
     /// nobody has touched as [`crate::Engine::first_record`] says, all zero as a rule.
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8];
 
+    /// Which of some nodes, given in ascending order, is taken next, where the protocol leaves that open: the least, unless a backend
+    /// tries others. `None` if there is none.
+    #[inline]
+    fn choose(&mut self, mut nodes: impl Iterator<Item = Node>) -> Option<Node> {
+        nodes.next()
+    }
+
     /// A task goes to the end of this node's software queue.
     fn start(&mut self, task: TaskId, object: Object, args: Args);
 

@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::layout::{Cell, SetCell, Shape};
-use crate::mechanisms::{Args, Node};
+use crate::mechanisms::{Args, Node, Payload};
 use crate::number::fit;
 use crate::set::Set;
 use std::ops::Range;
@@ -16,11 +16,23 @@ impl Engine {
         plan.vars.iter().any(Shape::names_nodes) || plan.defers.as_ref().is_some_and(|d| d.names_nodes())
     }
 
-    /// The bytes of a role's records that never name a node.
+    /// Calls `change` for the data of each deferred event of a record that has some, oldest first.
+    pub fn change_payloads(&self, role: RoleId, record: &mut [u8], change: impl FnMut(Payload) -> Payload) {
+        if let Some(defers) = &self.roles[role.index()].defers {
+            defers.change_payloads(record, change);
+        }
+    }
+
+    /// Whether deferred events of a role could bring data.
+    pub fn defers_data(&self, role: RoleId) -> bool {
+        self.roles[role.index()].defers.as_ref().is_some_and(|defers| defers.brings_data())
+    }
+
+    /// The bytes of a role's records that never name a node, nor data.
     pub fn nameless_bytes(&self, role: RoleId) -> Vec<Range<usize>> {
         let plan = &self.roles[role.index()];
         let naming = plan.vars.iter().filter(|shape| shape.names_nodes()).map(Shape::extent);
-        let deferred = plan.defers.as_ref().filter(|d| d.names_nodes()).map(|d| d.extent());
+        let deferred = plan.defers.as_ref().filter(|d| d.names_nodes() || d.brings_data()).map(|d| d.extent());
         let mut ranges = Vec::new();
         let mut from = 0;
         for (at, bytes) in naming.chain(deferred) {

@@ -265,6 +265,10 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
         self.engine
     }
 
+    fn choose(&mut self, nodes: impl Iterator<Item = Node>) -> Option<Node> {
+        self.m.choose(nodes)
+    }
+
     fn local(&self, local: LocalId, field: u16) -> Option<i64> {
         match self.handler.locals.get(local.index())?.slot {
             Slot::Scalars { at, count } if field < count => Some(self.frame.scalars[(at + field) as usize]),

@@ -1,6 +1,7 @@
 //! Sets of small numbers: nodes, or offsets from the least element of a range.
 
-use crate::number::index_of_word;
+use crate::mechanisms::Node;
+use crate::number::{fit, index_of_word};
 use trivium_protocol::MAX_NODES;
 
 /// Most elements that a set can have: the greatest number of nodes.
@@ -132,6 +133,12 @@ impl Set {
         let mut set = Set::default();
         set.0.iter_mut().zip(words).for_each(|(to, from)| *to = from.cast_unsigned());
         set
+    }
+
+    /// The nodes of a set of nodes, in ascending order.
+    #[inline]
+    pub fn nodes(&self, few: bool) -> impl Iterator<Item = Node> {
+        self.iter(few).map(|bit| fit(bit, "the number of a node"))
     }
 
     /// The elements in ascending order.

@@ -135,7 +135,7 @@ pub enum ExprKind {
     In(Box<Expr>, Box<Expr>),
     /// The number of elements of a set.
     SetCount(Box<Expr>),
-    /// One element of a set, the least; a violation when it is empty.
+    /// One element of a set: of numbers the least, of nodes any; a violation when it is empty.
     Pick(Box<Expr>),
     /// The number of elements of a list.
     Length(Place),
@@ -282,7 +282,7 @@ pub enum StepKind {
     Clear(Place),
     /// One way or the other.
     If(Expr, Vec<Step>, Vec<Step>),
-    /// For each element of a set, in ascending order.
+    /// For each element of a set: of numbers in ascending order, of nodes in any.
     ForSet(LocalId, Expr, Vec<Step>),
     /// For each whole number from the first to the second, both included.
     ForRange(LocalId, Expr, Expr, Vec<Step>),

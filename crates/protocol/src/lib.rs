@@ -14,6 +14,7 @@ mod formula;
 mod names;
 mod nearest;
 mod operation;
+pub mod orders;
 mod parameter;
 pub mod source;
 mod stored;

@@ -455,9 +455,16 @@ pub struct Check {
     /// What parameters are
     #[command(flatten)]
     pub other_values: OtherValues,
-    /// Do not use symmetry: count states that differ only in the names of nodes as different states
+    /// Do not use symmetry: count states that differ only in the names of nodes or values as different states
     #[arg(long)]
     pub no_symmetry: bool,
+    /// Do not use symmetry of values: count states that differ only in the names of the values that are stored as different states
+    #[arg(long)]
+    pub no_value_symmetry: bool,
+    /// Take the nodes of a set in ascending order alone, as sim and run do, and not in every order that can be told apart: the
+    /// verdict is about this order, and where the order can be seen there is no symmetry
+    #[arg(long)]
+    pub ascending: bool,
     /// Do not look for starvation and livelock. This saves about 4 bytes for each transition, and the verdict says so
     #[arg(long)]
     pub no_liveness: bool,

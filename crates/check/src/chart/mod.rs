@@ -15,9 +15,10 @@ mod text;
 mod words;
 
 pub use crate::system::action::Delivery;
+pub use crate::system::told::Told;
 pub use growth::{Growth, Point};
 pub use html::html;
-pub use recording::{Event, Mismatch, Recording, ToldOfRoom};
+pub use recording::{Event, Mismatch, Recording, ToldIn};
 pub use source::{Source, SourceText};
 pub use story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 pub use svg::svg;

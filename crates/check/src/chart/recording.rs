@@ -10,6 +10,7 @@ use crate::system::action::{Action, Delivery, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::payload::Data;
+use crate::system::told::Told;
 use crate::system::world::{Flight, World};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,21 +32,22 @@ pub struct Recording {
     pub waiting: Vec<Waiting>,
     /// The events, in order.
     pub events: Vec<Event>,
-    /// What the handlers of some events were told of outgoing queues.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rooms: Vec<ToldOfRoom>,
+    /// What the handlers of some events were told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "rooms")]
+    pub told: Vec<ToldIn>,
     /// The nodes that take part: before the first event, and after each.
     pub states: Vec<Frame>,
 }
 
-/// What the handlers of an event were told when they asked for room in an outgoing queue, where it might have been otherwise.
+/// What the handlers of an event were told, where it might have been otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToldOfRoom {
+pub struct ToldIn {
     /// The number of the event, from 1.
     pub step: usize,
-    /// Whether there was room, in the order of asking.
-    pub room: Vec<bool>,
+    /// What, in order.
+    #[serde(alias = "room")]
+    pub told: Vec<Told>,
 }
 
 /// An event by the names that people know.
@@ -187,10 +189,10 @@ impl Recording {
             reason: report.reason.clone(),
             waiting: report.wait_cycle.clone(),
             events: trace.labels.iter().map(|(label, _)| event(&model, label)).collect(),
-            rooms: (1..)
+            told: (1..)
                 .zip(&trace.labels)
-                .filter(|(_, (_, answers))| !answers.is_empty())
-                .map(|(step, (_, answers))| ToldOfRoom { step, room: answers.clone() })
+                .filter(|(_, (_, told))| !told.is_empty())
+                .map(|(step, (_, told))| ToldIn { step, told: told.clone() })
                 .collect(),
             states: story.frames.clone(),
         }))

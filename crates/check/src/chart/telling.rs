@@ -1,13 +1,13 @@
 //! Executes a trace and writes down what a chart shows.
 
 use super::growth::growth;
-use super::recording::{Event, ToldOfRoom, resolve};
+use super::recording::{Event, ToldIn, resolve};
 use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::config::{ConfigError, System};
 use crate::report::deadlock::{explain, stuck};
 use crate::report::parameters::ParameterValue;
-use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject, told_of_room};
+use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject};
 use crate::report::{RecordChange, Report};
 use crate::step::Stepper;
 use crate::step::ghost;
@@ -16,6 +16,7 @@ use crate::system::client::Intent;
 use crate::system::model::{Model, word_text};
 use crate::system::promise::DEADLOCK;
 use crate::system::promise::{Violation, check_state};
+use crate::system::told::{self, Told};
 use crate::system::world::{Flight, ThreadState, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,10 +33,10 @@ pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Resu
     let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
     let mut actions = Vec::new();
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         telling.stepper.actions(&telling.world, &mut actions);
         let Some(action) = label.resolve(&telling.stepper, &telling.world, &actions) else { break };
-        if telling.happens(action, answers).is_err() {
+        if telling.happens(action, told).is_err() {
             break;
         }
     }
@@ -46,7 +47,7 @@ pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Resu
     Ok(Some(story))
 }
 
-/// Executes recorded events, whose handlers are told of outgoing queues what is recorded. An event that cannot happen is an error: its number, from 1.
+/// Executes recorded events, whose handlers are told what is recorded. An event that cannot happen is an error: its number, from 1.
 ///
 /// # Errors
 /// As [`crate::runs::explore`]; the inner error is the number of the first event that cannot happen.
@@ -54,7 +55,7 @@ pub fn replay(
     protocol: &Arc<Protocol>,
     system: &System,
     events: &[Event],
-    rooms: &[ToldOfRoom],
+    told: &[ToldIn],
 ) -> Result<Result<Story, usize>, ConfigError> {
     let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
@@ -64,7 +65,7 @@ pub fn replay(
         let Some(action) = resolve(event, &telling.stepper, &telling.world, &actions) else {
             return Ok(Err(number + 1));
         };
-        let told = rooms.iter().find(|told| told.step == number + 1).map_or(&[][..], |told| &told.room);
+        let told = told.iter().find(|told| told.step == number + 1).map_or(&[][..], |told| &told.told);
         if telling.happens(action, told).is_err() && number + 1 < events.len() {
             return Ok(Err(number + 2));
         }
@@ -102,8 +103,8 @@ impl<'m> Telling<'m> {
         }
     }
 
-    /// An event happens, and its handlers are told this of outgoing queues. Afterwards nothing more does if it violates something.
-    fn happens(&mut self, action: Action, answers: &[bool]) -> Result<(), ()> {
+    /// An event happens, and its handlers are told this. Afterwards nothing more does if it violates something.
+    fn happens(&mut self, action: Action, told: &[Told]) -> Result<(), ()> {
         let model = self.model;
         let step = fit::<_, u32>(self.moments.len(), "the number of a step") + 1;
         let about = subject(model, &self.world, action);
@@ -119,7 +120,7 @@ impl<'m> Telling<'m> {
         let (before, access_before) = self.instance(&about);
         let ghosts = ghost::lines(model, &self.world);
         self.worlds.push(self.world.clone());
-        let result = self.stepper.perform_answering(&mut self.world, action, answers);
+        let result = self.stepper.perform_told(&mut self.world, action, told);
         let result = result.and_then(|()| check_state(model, &self.world));
         let (after, access_after) = self.instance(&about);
         let mut also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
@@ -141,7 +142,7 @@ impl<'m> Telling<'m> {
             performed: self
                 .performed()
                 .into_iter()
-                .chain(told_of_room(&self.stepper))
+                .chain(told::sentence(self.stepper.told()))
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &self.world)))
                 .collect(),
             returned: self.returned(),

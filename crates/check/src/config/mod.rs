@@ -133,6 +133,10 @@ pub struct System {
     /// differ in contents that nobody will see.
     #[serde(default = "yes")]
     pub dead_copies: bool,
+    /// Whether handlers take the nodes of a set in every order that can be told apart, and `pick` takes every node. Without it the order
+    /// is ascending, as in `sim` and `run`: fewer orders, and no symmetry where one can be seen.
+    #[serde(default = "yes")]
+    pub every_order: bool,
 }
 
 /// What a system says that was written down before it could be said.
@@ -158,6 +162,7 @@ impl Default for System {
             clearing: true,
             late_values: true,
             dead_copies: true,
+            every_order: true,
         }
     }
 }
@@ -202,9 +207,11 @@ pub struct Config<'a> {
     pub method: Method<'a>,
     /// Chooses the hash function of a method that has one.
     pub seed: u64,
-    /// Whether states that differ only in the names of nodes are one state, where that is sound. Not for
+    /// Whether states that differ only in names are one state, where that is sound: names of nodes, and of values. Not for
     /// [`Search::Brute`].
     pub symmetry: bool,
+    /// Whether this is so of values too.
+    pub value_symmetry: bool,
     /// Whether starvation and livelocks are looked for. Where the memory does not suffice the verdict is `incomplete`.
     pub liveness: bool,
     /// Host threads; the results are the same for any number of them. Not for [`Search::Brute`].
@@ -262,6 +269,7 @@ impl Default for Config<'_> {
             method: Method::default(),
             seed: 0,
             symmetry: true,
+            value_symmetry: true,
             liveness: true,
             jobs: 1,
             max_states: None,

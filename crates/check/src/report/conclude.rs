@@ -8,7 +8,7 @@ use crate::report::forever::Forever;
 use crate::report::parameters::ParameterValue;
 use crate::report::rounded;
 use crate::report::trace::{Trace, flight_text, is_trap, minimise, sentence, tell};
-use crate::report::{Omission, Report, Saved, Verdict};
+use crate::report::{Exchanged, Omission, Report, Saved, Verdict};
 use crate::step::Stepper;
 use crate::system::model::Model;
 use crate::system::promise::Violation;
@@ -30,7 +30,7 @@ pub(crate) struct Tally {
     pub uncounted: Option<String>,
     /// Bytes of all states as they are stored.
     pub packed: u64,
-    pub symmetry: bool,
+    pub symmetry: Exchanged,
     pub liveness: bool,
     /// Which search it was, where it is not the usual one.
     pub method: Option<&'static str>,
@@ -75,10 +75,12 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         disk_bytes_per_state: tally.on_disk.map(|bytes| bytes as f64 / tally.states as f64),
         uncounted: tally.uncounted,
         packed_bytes: tally.packed as f64 / tally.states as f64,
-        symmetry: tally.symmetry,
+        symmetry: tally.symmetry.nodes > 0,
+        exchanged: tally.symmetry,
         clearing: stepper.model.system.clearing,
         late_values: stepper.model.system.late_values,
         dead_copies: stepper.model.system.dead_copies,
+        every_order: stepper.model.system.every_order,
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         uncompared: uncompared(stepper.model).map(String::from),

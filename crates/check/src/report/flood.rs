@@ -18,10 +18,10 @@ pub(crate) fn flood(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
     let mut world = model.first();
     let mut worlds = vec![crowds(&world)];
     let mut actions = Vec::new();
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let action = label.resolve(stepper, &world, &actions)?;
-        if stepper.perform_answering(&mut world, action, answers).is_err() {
+        if stepper.perform_told(&mut world, action, told).is_err() {
             break;
         }
         worlds.push(crowds(&world));

@@ -6,10 +6,10 @@
 use crate::report::flood::{Buffer, events};
 use crate::report::trace::{Label, Trace};
 use crate::step::Stepper;
-use crate::step::ports::Answers;
 use crate::system::action::{Action, Delivery};
 use crate::system::model::Model;
 use crate::system::promise::check_state;
+use crate::system::told::Told;
 use crate::system::world::{Flight, World};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -126,15 +126,15 @@ fn worlds(stepper: &mut Stepper, trace: &Trace) -> Vec<World> {
     worlds
 }
 
-/// Executes exactly these events, with exactly these answers. Whether that could be done, and nothing was violated.
-fn repeat(stepper: &mut Stepper, world: &mut World, steps: &[(Label, Answers)]) -> bool {
+/// Executes exactly these events, told exactly this. Whether that could be done, and nothing was violated.
+fn repeat(stepper: &mut Stepper, world: &mut World, steps: &[(Label, Vec<Told>)]) -> bool {
     let mut actions = Vec::new();
-    steps.iter().all(|(label, answers)| {
+    steps.iter().all(|(label, told)| {
         stepper.actions(world, &mut actions);
         let action = label.resolve(stepper, world, &actions);
         action.filter(|action| Label::of(stepper, world, *action) == *label).is_some_and(|action| {
-            let result = stepper.perform_answering(world, action, answers);
-            result.and_then(|()| check_state(stepper.model, world)).is_ok() && stepper.answers() == &answers[..]
+            let result = stepper.perform_told(world, action, told);
+            result.and_then(|()| check_state(stepper.model, world)).is_ok() && stepper.told() == &told[..]
         })
     })
 }
@@ -196,7 +196,7 @@ fn channels(world: &World) -> BTreeMap<Buffer, &[Flight]> {
 /// after them once more. If s begins with C, s' with s and s'' with s', then s' = s D and s'' = s' D for the same D, and P is the beginning of
 /// D P. So the contents after a third time begin with s'', and so on: the steps find the same messages each time. Where s is
 /// shorter than C, a later state is longer. In lanes that keep no order, more messages take no event away.
-fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&World, &World)) -> Option<Grown> {
+fn prove(stepper: &mut Stepper, steps: &[(Label, Vec<Told>)], (earlier, later): (&World, &World)) -> Option<Grown> {
     let model = stepper.model;
     let first = grown(model, earlier, later)?;
     let taken = taken(steps);
@@ -223,7 +223,7 @@ fn prove(stepper: &mut Stepper, steps: &[(Label, Answers)], (earlier, later): (&
 }
 
 /// How many messages steps take out of each channel, and tasks out of each queue.
-fn taken(steps: &[(Label, Answers)]) -> BTreeMap<Buffer, usize> {
+fn taken(steps: &[(Label, Vec<Told>)]) -> BTreeMap<Buffer, usize> {
     let mut taken = BTreeMap::new();
     for (label, _) in steps {
         let buffer = match label {

@@ -50,7 +50,7 @@ impl LateTrace {
         {
             self.open[thread] = Some(at);
         }
-        self.trace.labels.push((label, stepper.answers().to_vec()));
+        self.trace.labels.push((label, stepper.told().to_vec()));
         for &(thread, intent) in stepper.choices() {
             if let Some(at) = self.open[thread].take() {
                 self.trace.labels[at].0 = Label::Plain(Action::Start { thread, intent });

@@ -136,12 +136,16 @@ pub struct Report {
     pub packed_bytes: f64,
     /// Whether states that differ only in the names of nodes were taken for one.
     pub symmetry: bool,
+    /// Which names were exchanged.
+    pub exchanged: Exchanged,
     /// Whether variables that nobody can read again were cleared.
     pub clearing: bool,
     /// Whether what waiting threads will store was left open.
     pub late_values: bool,
     /// Whether copies of blocks were forgotten that are overwritten before anybody reads them.
     pub dead_copies: bool,
+    /// Whether handlers took the nodes of sets in every order that can be told apart, and not in ascending order alone.
+    pub every_order: bool,
     /// Whether starvation and livelocks were looked for.
     pub liveness: bool,
     /// Promises and invariants that were checked.
@@ -297,17 +301,41 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     Ok(())
 }
 
+/// Which names do not tell states apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Exchanged {
+    /// How many nodes are alike: of two kinds at most, those that act and those that only serve.
+    pub nodes: u32,
+    /// Whether the values that programs store are alike.
+    pub values: bool,
+    /// Whether so few values stand for any number of them.
+    pub any_values: bool,
+}
+
+impl std::fmt::Display for Exchanged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let nodes = (self.nodes > 0).then(|| format!("of {} nodes", self.nodes));
+        let values =
+            self.values.then(|| if self.any_values { "of all stored values" } else { "of stored values" }.into());
+        match nodes.into_iter().chain(values).collect::<Vec<String>>() {
+            none if none.is_empty() => f.write_str("no symmetry"),
+            some => write!(f, "symmetry {}", some.join(" and ")),
+        }
+    }
+}
+
 /// The system, and how it was explored.
 fn scope(report: &Report) -> String {
-    let symmetry = if report.symmetry { "symmetry" } else { "no symmetry" };
+    let symmetry = report.exchanged.to_string();
     let clearing = (!report.clearing).then_some("no clearing");
     let late_values = (!report.late_values).then_some("no late values");
     let dead_copies = (!report.dead_copies).then_some("no dead copies");
+    let ascending = (!report.every_order).then_some("ascending order");
     // What sim and run take otherwise stands in the verdict itself.
     let others: Vec<String> =
         report.parameters.iter().filter(|p| p.value != p.default).map(ParameterValue::setting).collect();
     let others = (!others.is_empty()).then(|| others.join(", "));
-    let reductions = [Some(symmetry), clearing, late_values, dead_copies, report.method];
+    let reductions = [Some(symmetry.as_str()), clearing, late_values, dead_copies, ascending, report.method];
     [Some(report.system.as_str()), others.as_deref()]
         .into_iter()
         .chain(reductions)

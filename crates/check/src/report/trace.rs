@@ -5,7 +5,6 @@ use crate::report::deadlock::stuck;
 use crate::report::{RecordChange, Report, TraceStep};
 use crate::step::ghost;
 use crate::step::mechanisms::Performed;
-use crate::step::ports::Answers;
 use crate::step::through::{ends, get_through};
 use crate::step::{AGENT, Stepper};
 use crate::system::action::{Action, Delivery, event_kind};
@@ -15,6 +14,7 @@ use crate::system::model::{Model, word_text};
 use crate::system::payload::Data;
 use crate::system::progress::everybody;
 use crate::system::promise::{DEADLOCK, LEADS_TO, LIVELOCK, STARVATION, Violation, check_state};
+use crate::system::told::{self, Told};
 use crate::system::world::{Flight, World};
 use std::sync::Arc;
 use trivium_engine::number::fit;
@@ -38,7 +38,7 @@ pub(crate) enum Label {
 /// A sequence of events from the first state on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    pub(crate) labels: Vec<(Label, Answers)>,
+    pub(crate) labels: Vec<(Label, Vec<Told>)>,
 }
 
 impl Trace {
@@ -52,17 +52,17 @@ impl Trace {
         self.labels.is_empty()
     }
 
-    /// Executes an event of a state, with these answers, and adds it with the answers that it has had.
+    /// Executes an event of a state, told this, and adds it with all that its handlers were told.
     pub(crate) fn perform(
         &mut self,
         stepper: &mut Stepper,
         world: &mut World,
         action: Action,
-        answers: &[bool],
+        told: &[Told],
     ) -> Result<(), Violation> {
         let label = Label::of(stepper, world, action);
-        let result = stepper.perform_answering(world, action, answers);
-        self.labels.push((label, stepper.answers().to_vec()));
+        let result = stepper.perform_told(world, action, told);
+        self.labels.push((label, stepper.told().to_vec()));
         result
     }
 
@@ -114,10 +114,10 @@ fn violates(stepper: &mut Stepper, trace: &Trace, property: &str) -> Option<Trac
     if check_first(stepper.model, &world).is_err_and(|v| v.property == property) {
         return Some(done);
     }
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let Some(action) = label.resolve(stepper, &world, &actions) else { continue };
-        let result = done.perform(stepper, &mut world, action, answers);
+        let result = done.perform(stepper, &mut world, action, told);
         match result.and_then(|()| check_state(stepper.model, &world)) {
             Err(violation) if violation.property == property => return Some(done),
             Err(_) => return None,
@@ -167,10 +167,10 @@ pub fn is_minimal(protocol: &Arc<Protocol>, system: &System, report: &Report) ->
 pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
     let mut world = stepper.model.first();
     let mut actions = Vec::new();
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let action = label.resolve(stepper, &world, &actions)?;
-        let result = stepper.perform_answering(&mut world, action, answers);
+        let result = stepper.perform_told(&mut world, action, told);
         if let Err(violation) = result.and_then(|()| check_state(stepper.model, &world)) {
             return Some(violation.sentence);
         }
@@ -182,11 +182,11 @@ pub(crate) fn sentence(stepper: &mut Stepper, trace: &Trace) -> Option<String> {
 pub(crate) fn last_state(stepper: &mut Stepper, trace: &Trace) -> World {
     let mut world = stepper.model.first();
     let mut actions = Vec::new();
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         stepper.actions(&world, &mut actions);
         if let Some(action) = label.resolve(stepper, &world, &actions) {
             // It was executed before, from the same state.
-            let _ = stepper.perform_answering(&mut world, action, answers);
+            let _ = stepper.perform_told(&mut world, action, told);
         }
     }
     world
@@ -196,11 +196,11 @@ pub(crate) fn last_state(stepper: &mut Stepper, trace: &Trace) -> World {
 fn leads_into_trap(stepper: &mut Stepper, trace: &Trace) -> bool {
     let mut worlds = vec![stepper.model.first()];
     let mut actions = Vec::new();
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         let mut world = worlds[worlds.len() - 1].clone();
         stepper.actions(&world, &mut actions);
         let Some(action) = label.resolve(stepper, &world, &actions) else { return false };
-        if stepper.perform_answering(&mut world, action, answers).is_err() {
+        if stepper.perform_told(&mut world, action, told).is_err() {
             return false;
         }
         worlds.push(world);
@@ -216,14 +216,14 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<TraceStep>, Wor
     let mut world = stepper.model.first();
     let mut steps = Vec::new();
     let mut actions = Vec::new();
-    for (label, answers) in &trace.labels {
+    for (label, told) in &trace.labels {
         stepper.actions(&world, &mut actions);
         let Some(action) = label.resolve(stepper, &world, &actions) else { break };
         let subject = subject(stepper.model, &world, action);
         let before = describe(stepper.model, &world, &subject);
         let ghosts = ghost::lines(stepper.model, &world);
         let old = world.clone();
-        let result = stepper.perform_answering(&mut world, action, answers);
+        let result = stepper.perform_told(&mut world, action, told);
         let model = stepper.model;
         steps.push(TraceStep {
             step: fit::<_, u32>(steps.len(), "the number of a step") + 1,
@@ -236,7 +236,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<TraceStep>, Wor
             sends: stepper.sends().iter().map(|flight| send_text(stepper, flight)).collect(),
             performs: performs(stepper)
                 .into_iter()
-                .chain(told_of_room(stepper))
+                .chain(told::sentence(stepper.told()))
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &world)))
                 .collect(),
         });
@@ -395,12 +395,6 @@ fn data_text(stepper: &Stepper, payload: Payload) -> String {
     }
 }
 
-/// What handlers were told of outgoing queues, where it might have been otherwise.
-pub(crate) fn told_of_room(stepper: &Stepper) -> Option<String> {
-    let words: Vec<&str> = stepper.answers().iter().map(|&room| if room { "room" } else { "no room" }).collect();
-    (!words.is_empty()).then(|| format!("its queue says: {}", words.join(", ")))
-}
-
 fn performs(stepper: &Stepper) -> Vec<String> {
     let model = stepper.model;
     let node = |thread: usize| model.client.threads[thread].node;
@@ -461,7 +455,7 @@ role door of lock everywhere {
 
     /// Threads and the calls that they make: intents 0 and 1 are `acquire` and `release`.
     fn calls(calls: &[(usize, usize)]) -> Trace {
-        let start = |&(thread, intent)| (Label::Plain(Action::Start { thread, intent }), Answers::new());
+        let start = |&(thread, intent)| (Label::Plain(Action::Start { thread, intent }), Vec::new());
         Trace { labels: calls.iter().map(start).collect() }
     }
 

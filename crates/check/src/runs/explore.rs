@@ -2,11 +2,11 @@
 
 use crate::config::{Config, ConfigError, Method, Progress, Search};
 use crate::coverage::Seen;
-use crate::report::Report;
 use crate::report::conclude::{Conclusion, Tally, conclude};
 use crate::report::deadlock::{stuck, waits};
 use crate::report::late::LateTrace;
 use crate::report::trace::Trace;
+use crate::report::{Exchanged, Report};
 use crate::search::add_trap;
 use crate::search::store::{StateNumber, Store, state_number};
 use crate::step::Stepper;
@@ -53,6 +53,19 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
         return crate::search::explore(&model, config);
     }
     model.engine = model.engine.walking();
+    let mut search = BruteForce::new(&model, config);
+    let end = search.run();
+    Ok(search.report(end))
+}
+
+/// The same by brute force, with every order at every loop over nodes, whether it can be told apart or not. To test what says where it can.
+///
+/// # Errors
+/// As [`explore`].
+pub fn every_order_at_every_loop(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
+    let mut model = Model::new(protocol, &config.system.unreduced())?;
+    crate::search::allow(&model, config)?;
+    model.engine = model.engine.asking_always();
     let mut search = BruteForce::new(&model, config);
     let end = search.run();
     Ok(search.report(end))
@@ -285,7 +298,7 @@ impl<'m> BruteForce<'m> {
             seconds: self.begun.elapsed().as_secs_f64(),
             memory: self.store.memory(),
             packed: self.store.packed(),
-            symmetry: false,
+            symmetry: Exchanged::default(),
             liveness: self.config.liveness,
             method: Some("brute force"),
             ..Tally::default()

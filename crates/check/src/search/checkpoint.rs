@@ -8,7 +8,7 @@ use super::arena::StateNumber;
 use super::edges::Edges;
 use super::frames::{FrameError, Framed, Unframed};
 use crate::config::{Config, ConfigError};
-use crate::report::Saved;
+use crate::report::{Exchanged, Saved};
 use crate::search::store::state_number;
 use crate::system::model::Model;
 use crate::system::payload::Data;
@@ -46,13 +46,14 @@ impl Keeping {
 }
 
 /// What a checkpoint is of: one is taken only for a search that says the same.
-fn head(model: &Model, config: &Config, symmetry: bool, liveness: bool) -> Value {
+fn head(model: &Model, config: &Config, exchanged: Exchanged, liveness: bool) -> Value {
     json!({
         "version": config.origin.version,
         "protocol": model.protocol().name,
         "hash": config.origin.hash,
         "options": serde_json::to_value(&config.system).unwrap_or_default(),
-        "symmetry": symmetry,
+        "symmetry": exchanged.nodes > 0,
+        "value_symmetry": exchanged.values,
         "liveness": liveness,
     })
 }
@@ -60,7 +61,7 @@ fn head(model: &Model, config: &Config, symmetry: bool, liveness: bool) -> Value
 impl FastSearch<'_> {
     fn head(&self) -> Value {
         // As it was asked for: that starvation is no longer looked for is a part of what is saved.
-        head(self.model, self.config, self.workers[0].symmetry.is_some(), self.config.liveness)
+        head(self.model, self.config, self.workers[0].exchanged(), self.config.liveness)
     }
 
     /// Saves the search if that is wanted and it is time.
@@ -207,7 +208,7 @@ impl FastSearch<'_> {
             }
             return Ok(());
         }
-        let renames = self.workers[0].symmetry.is_some();
+        let renames = self.workers[0].exchanged().nodes > 0;
         let liveness = self.liveness.as_mut().ok_or(FrameError::Damaged)?;
         if !liveness.content.restore(from.take_all()?, self.place.states as usize) {
             return Err(FrameError::Damaged.into());
@@ -285,7 +286,7 @@ fn compare(theirs: &Value, ours: &Value) -> Result<(), Refused> {
             return differs(difference(&key, &theirs, &ours));
         }
     }
-    for key in ["symmetry", "liveness"] {
+    for key in ["symmetry", "value_symmetry", "liveness"] {
         if theirs[key] != ours[key] {
             return differs(difference(key, &theirs[key], &ours[key]));
         }

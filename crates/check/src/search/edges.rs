@@ -22,7 +22,7 @@ pub(crate) struct Edges {
     sources: usize,
     /// For each transition the number of its renaming, where nodes are renamed.
     renamings: Option<Chunks<u16>>,
-    numbers: FxHashMap<u32, u16>,
+    numbers: FxHashMap<u64, u16>,
     /// For each renaming, which thread of the target each thread of the source is.
     images: Vec<Vec<u8>>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Edges {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub target: StateNumber,
-    pub renaming: u32,
+    pub renaming: u64,
 }
 
 impl Edges {
@@ -52,7 +52,7 @@ impl Edges {
         &mut self,
         source: StateNumber,
         edges: impl Iterator<Item = Edge>,
-        image: impl Fn(u32) -> Vec<u8>,
+        image: impl Fn(u64) -> Vec<u8>,
     ) -> bool {
         self.sources += 1;
         let mut previous = None;
@@ -66,7 +66,7 @@ impl Edges {
         self.put(previous.unwrap_or(Edge { target: source, renaming: 0 }), LAST, &image)
     }
 
-    fn put(&mut self, edge: Edge, last: u32, image: impl Fn(u32) -> Vec<u8>) -> bool {
+    fn put(&mut self, edge: Edge, last: u32, image: impl Fn(u64) -> Vec<u8>) -> bool {
         self.targets.push(edge.target | last);
         let Some(renamings) = &mut self.renamings else { return true };
         let number = match self.numbers.get(&edge.renaming) {
@@ -85,11 +85,11 @@ impl Edges {
     /// Writes all, for a checkpoint.
     pub fn save(&self, out: &mut Framed) -> io::Result<()> {
         out.put_u64(self.sources as u64)?;
-        let mut numbers: Vec<(u32, u16)> = self.numbers.iter().map(|(&renaming, &number)| (renaming, number)).collect();
+        let mut numbers: Vec<(u64, u16)> = self.numbers.iter().map(|(&renaming, &number)| (renaming, number)).collect();
         numbers.sort_unstable_by_key(|&(_, number)| number);
         out.put_u64(numbers.len() as u64)?;
         for ((renaming, _), image) in numbers.iter().zip(&self.images) {
-            out.put_u32(*renaming)?;
+            out.put_u64(*renaming)?;
             out.put_all(image)?;
         }
         out.put_u64(self.targets.len() as u64)?;
@@ -107,7 +107,7 @@ impl Edges {
         (edges.numbers, edges.images) = Default::default();
         for number in 0..from.take_u64()? {
             let number = u16::try_from(number).map_err(|_| FrameError::Damaged)?;
-            edges.numbers.insert(from.take_u32()?, number);
+            edges.numbers.insert(from.take_u64()?, number);
             edges.images.push(from.take_all()?);
         }
         let targets = from.take_u64()?;

@@ -5,10 +5,11 @@ use super::arena::StateNumber;
 use super::edges::Edge;
 use super::known::Known;
 use super::pack::{Groups, Packed, hash, pack, unpack, unpack_groups};
-use super::symmetry::{self, Symmetry};
+use super::symmetry::Symmetry;
 use super::table::SHARDS;
 use super::table::shard_of;
 use crate::config::Config;
+use crate::report::Exchanged;
 use crate::report::deadlock::{stuck, waits};
 use crate::step::Stepper;
 use crate::system::action::Action;
@@ -213,7 +214,7 @@ struct Successor {
     /// Whether it must happen.
     is_due: bool,
     /// How nodes were renamed.
-    renaming: u32,
+    renaming: u64,
 }
 
 fn is_raised(cancel: Option<&AtomicBool>) -> bool {
@@ -233,8 +234,7 @@ impl<'m> Worker<'m> {
     pub fn crew(model: &'m Model, config: &'m Config, keeps_targets: bool) -> Vec<Worker<'m>> {
         // Handles of gathered memory are given in the order of exploration, by one host thread.
         let jobs = if model.keeps_payloads() { 1 } else { config.jobs.max(1) };
-        let symmetric = config.symmetry && symmetry::is_sound(model);
-        (0..jobs).map(|_| Worker::new(model, symmetric, keeps_targets, config.cancel)).collect()
+        (0..jobs).map(|_| Worker::new(model, Symmetry::of(model, config), keeps_targets, config.cancel)).collect()
     }
 
     /// One that knows what all have reached.
@@ -244,18 +244,28 @@ impl<'m> Worker<'m> {
         first
     }
 
+    /// Which names do not tell states apart.
+    pub fn exchanged(&self) -> Exchanged {
+        self.symmetry.as_ref().map_or(Exchanged::default(), Symmetry::exchanged)
+    }
+
     /// Whether the user wishes it to end.
     pub fn is_stopped(&self) -> bool {
         is_raised(self.cancel)
     }
 
-    fn new(model: &'m Model, symmetric: bool, keeps_targets: bool, cancel: Option<&'m AtomicBool>) -> Worker<'m> {
+    fn new(
+        model: &'m Model,
+        symmetry: Option<Symmetry<'m>>,
+        keeps_targets: bool,
+        cancel: Option<&'m AtomicBool>,
+    ) -> Worker<'m> {
         let mut stepper = Stepper::late(model);
         stepper.remember();
         Worker {
             cancel,
             stepper,
-            symmetry: symmetric.then(|| Symmetry::new(model)),
+            symmetry,
             keeps_targets,
             recent: None,
             present: World::default(),

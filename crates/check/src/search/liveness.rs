@@ -2,12 +2,12 @@
 
 use super::edges::{Edges, StateWishes};
 use crate::step::Stepper;
-use crate::step::ports::Answers;
 use crate::step::through::{Move, moves};
 use crate::system::action::Action;
 use crate::system::model::Model;
 use crate::system::progress::{content, everybody};
 use crate::system::promise::{LIVELOCK, STARVATION};
+use crate::system::told::Told;
 use crate::system::world::World;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -76,7 +76,7 @@ fn threads_that_wait(model: &Model, world: &World) -> Vec<usize> {
 }
 
 /// An event, and what its handlers are told of outgoing queues.
-pub(crate) type Happening = (Action, Answers);
+pub(crate) type Happening = (Action, Vec<Told>);
 
 /// States by their bytes: the state before, and the event between.
 type Origins = FxHashMap<Vec<u8>, (Vec<u8>, Happening)>;
@@ -112,8 +112,8 @@ fn walk(stepper: &mut Stepper, start: &World) -> (Cycle, World) {
             return (Cycle { events, before }, world);
         }
         match moves(stepper, &world).into_iter().next() {
-            Some(Move { action, answers, next }) => {
-                events.push((action, answers));
+            Some(Move { action, told, next }) => {
+                events.push((action, told));
                 world = next;
             }
             None => return (Cycle { before: events.len(), events }, world),
@@ -135,12 +135,12 @@ fn way(stepper: &mut Stepper, from: &World, to: &World, round: bool) -> Option<V
     let mut reached = Origins::default();
     let mut waiting = VecDeque::from([(first.clone(), from.clone())]);
     while let Some((name, world)) = waiting.pop_front().filter(|_| reached.len() < MOST_LOOKED_AT) {
-        for Move { action, answers, next } in moves(stepper, &world) {
+        for Move { action, told, next } in moves(stepper, &world) {
             let next_name = encode(stepper, &next);
             if reached.contains_key(&next_name) || (next_name == first && next_name != last) {
                 continue;
             }
-            reached.insert(next_name.clone(), (name.clone(), (action, answers)));
+            reached.insert(next_name.clone(), (name.clone(), (action, told)));
             if next_name == last {
                 return Some(back(&reached, &first, last));
             }

@@ -33,6 +33,7 @@ mod sweep;
 mod symmetry;
 mod table;
 mod trail;
+mod values;
 mod walks;
 
 use crate::config::{Config, ConfigError, Method, Progress};
@@ -165,16 +166,16 @@ struct FastSearch<'m> {
 
 impl<'m> FastSearch<'m> {
     fn new(model: &'m Model, config: &'m Config<'m>) -> FastSearch<'m> {
-        let symmetric = config.symmetry && symmetry::is_sound(model);
         let looks = config.liveness && can_tell_apart(model);
         let mut workers = Worker::crew(model, config, looks);
+        let renames = workers[0].exchanged().nodes > 0;
         workers.iter_mut().for_each(Worker::merge_alike);
         FastSearch {
             model,
             config,
             workers,
             states: States::new(),
-            liveness: looks.then(|| Liveness::new(model, symmetric)),
+            liveness: looks.then(|| Liveness::new(model, renames)),
             not_looked: (config.liveness && !looks).then(|| NOT_TOLD_APART.into()),
             transitions: 0,
             expanded: 0,
@@ -427,7 +428,7 @@ impl<'m> FastSearch<'m> {
             seconds: self.seconds(),
             memory: self.memory(),
             packed: self.states.arena.packed(),
-            symmetry: self.workers[0].symmetry.is_some(),
+            symmetry: self.workers[0].exchanged(),
             liveness: self.liveness.is_some(),
             checkpoint: self.keeping.saved.take().filter(|saved| is_unfinished || saved.error.is_some()),
             whole,
@@ -465,22 +466,21 @@ impl<'m> FastSearch<'m> {
     }
 }
 
-/// How many states there are without symmetry, and how many different ones among them when names of nodes do not
+/// How many states there are without symmetry, and how many different ones among them when names of nodes and values do not
 /// count: each state is visited, and all names are tried. To test symmetry by.
 ///
 /// # Errors
 /// As [`crate::runs::explore`].
 pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
     let mut model = Model::new(protocol, &config.system)?;
-    let config = Config { symmetry: false, liveness: false, ..config.clone() };
-    explore_guessing(&mut model, &config)?;
-    let mut search = FastSearch::new(&model, &config);
+    let all = Config { symmetry: false, liveness: false, ..config.clone() };
+    explore_guessing(&mut model, &all)?;
+    let mut search = FastSearch::new(&model, &all);
     search.visit();
     let states = &search.states;
-    if !symmetry::is_sound(&model) {
+    let Some(mut symmetry) = symmetry::Symmetry::of(&model, config) else {
         return Ok((states.len() as u64, states.len() as u64));
-    }
-    let mut symmetry = symmetry::Symmetry::new(&model);
+    };
     let mut forms = rustc_hash::FxHashSet::default();
     let (mut world, mut bytes) = (World::default(), pack::Packed::default());
     for state in 0..state_number(states.len()) {

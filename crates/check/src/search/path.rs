@@ -96,9 +96,9 @@ pub(crate) fn add_trap(stepper: &mut Stepper, trace: &mut Trace, wish: usize) ->
     let end = &mut last_state(stepper, trace);
     let (property, never) = told(stepper, end, wish);
     let cycle = cycle(stepper, end);
-    for (action, answers) in &cycle.events {
+    for (action, told) in &cycle.events {
         // It was executed before, from the same state.
-        let _ = trace.perform(stepper, end, *action, answers);
+        let _ = trace.perform(stepper, end, *action, told);
     }
     let first = trap + cycle.before + 1;
     let repeats = match trace.len() {

@@ -322,7 +322,7 @@ impl<'m, K: Keep> Sweep<'m, K> {
             on_disk: self.kept.on_disk(),
             uncounted: counted.err().map(|error| disk_error(&error)),
             packed,
-            symmetry: self.workers[0].symmetry.is_some(),
+            symmetry: self.workers[0].exchanged(),
             liveness: false,
             method: Some(method),
             omission: omission.clone().filter(|_| !found),

@@ -19,11 +19,15 @@
 //! signatures and twins: tests compare the two.
 
 use super::pack::{Packed, halves, pack};
+use super::values::ValueNames;
+use crate::config::Config;
+use crate::report::Exchanged;
 use crate::system::alike::nodes_are_alike;
 use crate::system::client::Intent;
 use crate::system::layout::Layout;
 use crate::system::model::Model;
 use crate::system::progress::{Demand, Wishes, image};
+use crate::system::values::{NameSpaces, stand_for_any, values_are_alike};
 use crate::system::world::{Flight, ThreadState, World};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -31,8 +35,13 @@ use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
 use trivium_protocol::{EventKind, Promise, RoleId};
 
-/// Nodes of a class, so that orders that are left open stay few; more nodes keep their names.
-const MOST_ALIKE: usize = 7;
+/// Nodes that act, and nodes that only serve, whose names are exchanged, so that a number of 64 bits tells every renaming from others;
+/// more nodes keep their names.
+const MOST_ALIKE: [usize; 2] = [15, 10];
+
+/// Orders of the nodes of a state that are tried, at most. Signatures and twins leave fewer unless many nodes are told apart only by whom they
+/// name. Of those states some are then kept under several names: more states, and no other verdict.
+const MOST_TRIED: u32 = 5040;
 
 /// Finds the form of a state that all states have which differ only in the names of nodes.
 pub(crate) struct Symmetry<'m> {
@@ -56,8 +65,14 @@ pub(crate) struct Symmetry<'m> {
     best: Vec<Node>,
     image: World,
     bytes: Packed,
+    /// Names of values, where these can be exchanged.
+    values: Option<ValueNames<'m>>,
+    /// Whether all names of values are tried.
+    tries_all: bool,
+    /// Orders of the present state that may still be tried.
+    tries_left: u32,
     /// Images under renamings that have been asked for ([`Symmetry::image`]).
-    images: FxHashMap<u32, Vec<u8>>,
+    images: FxHashMap<u64, Vec<u8>>,
 }
 
 struct RecordPlace {
@@ -95,20 +110,19 @@ impl RecordPlace {
     }
 }
 
-/// Whether there are nodes whose names can be exchanged.
-pub(crate) fn is_sound(model: &Model) -> bool {
-    !classes(model).is_empty()
-        && model.client.script.is_none()
-        && !model.keeps_payloads()
-        && nodes_are_alike(model.protocol())
-}
-
+/// Nodes that are alike.
 fn classes(model: &Model) -> Vec<Vec<Node>> {
+    if model.client.script.is_some()
+        || model.keeps_payloads()
+        || !nodes_are_alike(model.protocol(), model.system.every_order)
+    {
+        return Vec::new();
+    }
     let others = model.all_nodes().filter(|node| !model.is_any_home(*node));
     let (acting, serving): (Vec<Node>, Vec<Node>) =
         others.partition(|node| !model.client.threads_of[*node as usize].is_empty());
     let mut classes = vec![acting, serving];
-    classes.iter_mut().for_each(|class| class.truncate(MOST_ALIKE));
+    classes.iter_mut().zip(MOST_ALIKE).for_each(|(class, most)| class.truncate(most));
     classes.retain(|class| class.len() > 1);
     classes
 }
@@ -126,8 +140,17 @@ fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl<'m> Symmetry<'m> {
-    pub fn new(model: &'m Model) -> Symmetry<'m> {
+    /// What can be exchanged in a system: nodes, values, or both, as far as it is wanted. `None` if nothing can.
+    pub fn of(model: &'m Model, config: &Config) -> Option<Symmetry<'m>> {
+        if !config.symmetry {
+            return None;
+        }
         let classes = classes(model);
+        let values = config.value_symmetry.then(|| values_are_alike(model)).flatten();
+        (!classes.is_empty() || values.is_some()).then(|| Symmetry::new(model, classes, values))
+    }
+
+    fn new(model: &'m Model, classes: Vec<Vec<Node>>, values: Option<NameSpaces>) -> Symmetry<'m> {
         let mut renamed = vec![false; model.nodes as usize];
         classes.iter().flatten().for_each(|node| renamed[*node as usize] = true);
         let layout = &model.layout;
@@ -164,12 +187,27 @@ impl<'m> Symmetry<'m> {
             best: Vec::new(),
             image: World::default(),
             bytes: Packed::default(),
+            values: values.map(|named| ValueNames::new(model, named)),
+            tries_all: false,
+            tries_left: 0,
             images: FxHashMap::default(),
+        }
+    }
+
+    /// Which names do not tell states apart.
+    pub fn exchanged(&self) -> Exchanged {
+        Exchanged {
+            nodes: self.classes.iter().map(|class| count(class.len())).sum(),
+            values: self.values.is_some(),
+            any_values: self.values.is_some() && stand_for_any(self.model.protocol()),
         }
     }
 
     /// The packed bytes of the form of a state.
     pub fn pack(&mut self, world: &World, out: &mut Packed) {
+        if self.classes.is_empty() {
+            return pack_values(self.model, self.values.as_mut(), false, world, out);
+        }
         self.sign(world);
         self.sort();
         self.find_twins(world);
@@ -177,26 +215,26 @@ impl<'m> Symmetry<'m> {
     }
 
     /// How the last form renames the nodes of its state, as a number; 0 if it does not.
-    pub fn renaming(&self) -> u32 {
+    pub fn renaming(&self) -> u64 {
         let mut number = 0;
         for class in &self.classes {
             for (at, node) in class.iter().enumerate() {
                 let name = self.best[usize::from(*node)];
                 let greater = class[at + 1..].iter().filter(|later| self.best[usize::from(**later)] < name).count();
-                number = number * count(class.len() - at) + count(greater);
+                number = number * u64::from(count(class.len() - at)) + u64::from(count(greater));
             }
         }
         number
     }
 
     /// The new name of each node under a renaming.
-    fn names(&self, mut renaming: u32) -> Vec<Node> {
+    fn names(&self, mut renaming: u64) -> Vec<Node> {
         let mut to: Vec<Node> = self.model.all_nodes().collect();
         for class in self.classes.iter().rev() {
             let mut digits = vec![0; class.len()];
             for (at, digit) in digits.iter_mut().enumerate().rev() {
-                let base = count(class.len() - at);
-                *digit = (renaming % base) as usize;
+                let base = u64::from(count(class.len() - at));
+                *digit = index(renaming % base);
                 renaming /= base;
             }
             let mut left = class.clone();
@@ -208,13 +246,13 @@ impl<'m> Symmetry<'m> {
     }
 
     /// What each thread and demand becomes under a renaming (`crate::system::progress`).
-    pub fn image(&self, renaming: u32) -> Vec<u8> {
+    pub fn image(&self, renaming: u64) -> Vec<u8> {
         let to = self.names(renaming);
         image(self.model, &to, |thread| renamed_thread(self.model, thread, &to))
     }
 
     /// Those who are content in a state, as they are named in its form.
-    pub fn renamed(&mut self, content: Wishes, renaming: u32) -> Wishes {
+    pub fn renamed(&mut self, content: Wishes, renaming: u64) -> Wishes {
         if renaming == 0 {
             return content;
         }
@@ -225,12 +263,14 @@ impl<'m> Symmetry<'m> {
         image.filter(|(wish, _)| content >> wish & 1 == 1).fold(0, |set, (_, name)| set | 1 << name)
     }
 
-    /// The least bytes of a state under all names of its nodes: another form, slow and plainly exact.
+    /// The least bytes of a state under all names of its nodes and values: another form, slow and plainly exact.
     pub fn pack_least(&mut self, world: &World, out: &mut Packed) {
         self.signatures.fill(0);
         self.sort();
         self.forget_twins();
+        self.tries_all = true;
         self.pack_signed(world, out);
+        self.tries_all = false;
     }
 
     /// Puts the nodes of each class in the order of their signatures.
@@ -281,6 +321,7 @@ impl<'m> Symmetry<'m> {
         if is_settled {
             self.try_order(world, &orders, out);
         } else {
+            self.tries_left = MOST_TRIED;
             self.try_orders(world, &mut orders, 0, 0, out);
         }
         self.orders = orders;
@@ -290,6 +331,7 @@ impl<'m> Symmetry<'m> {
     /// each order with the other there is one with this one there in which they have changed places.
     fn try_orders(&mut self, world: &World, orders: &mut Vec<Vec<Node>>, class: usize, at: usize, least: &mut Packed) {
         if class == orders.len() {
+            self.tries_left -= 1;
             return self.try_order(world, orders, least);
         }
         if at + 1 >= orders[class].len() {
@@ -303,6 +345,9 @@ impl<'m> Symmetry<'m> {
             let twin = |place: usize| self.twins[orders[class][place] as usize];
             if (at..other).any(|tried| twin(tried) == twin(other)) {
                 continue;
+            }
+            if self.tries_left == 0 {
+                return;
             }
             orders[class].swap(at, other);
             self.try_orders(world, orders, class, at + 1, least);
@@ -318,12 +363,12 @@ impl<'m> Symmetry<'m> {
             order.iter().zip(class).for_each(|(node, name)| self.to[*node as usize] = *name);
         }
         let mut bytes = std::mem::take(&mut self.bytes);
-        if orders == &self.classes[..] {
-            pack(self.model, world, &mut bytes);
-        } else {
+        let is_renamed = orders != &self.classes[..];
+        if is_renamed {
             self.rename(world);
-            pack(self.model, &self.image, &mut bytes);
         }
+        let image = if is_renamed { &self.image } else { world };
+        pack_values(self.model, self.values.as_mut(), self.tries_all, image, &mut bytes);
         if least.is_empty() || *bytes < **least {
             std::mem::swap(&mut bytes, least);
             self.best.clone_from(&self.to);
@@ -352,8 +397,12 @@ impl<'m> Symmetry<'m> {
             signatures[place.node as usize] = signatures[place.node as usize].wrapping_add(told);
         }
         for &node in self.classes.iter().flatten() {
-            let bytes = &world.fixed[model.layout.contents(node)];
-            let told = bytes.iter().fold(7, |told, &byte| mix(told, u64::from(byte)));
+            let told = match &self.values {
+                Some(values) => values.tell(world, node).fold(7, mix),
+                None => {
+                    world.fixed[model.layout.contents(node)].iter().fold(7, |told, &byte| mix(told, u64::from(byte)))
+                }
+            };
             signatures[node as usize] = signatures[node as usize].wrapping_add(told);
         }
         for flight in &world.flights {
@@ -386,6 +435,15 @@ impl<'m> Symmetry<'m> {
         rename_threads(model, world, image, to);
         rename_remembered(model, world, image, to);
         rename_moving(model, world, image, to);
+    }
+}
+
+/// The packed bytes of a state whose nodes have their names.
+fn pack_values(model: &Model, values: Option<&mut ValueNames>, tries_all: bool, world: &World, out: &mut Packed) {
+    match values {
+        Some(values) if tries_all => values.pack_least(world, out),
+        Some(values) => values.pack(world, out),
+        None => pack(model, world, out),
     }
 }
 

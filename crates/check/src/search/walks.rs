@@ -95,7 +95,7 @@ pub(super) fn explore(model: &Model, config: &Config, count: u64, depth: u32) ->
         seconds: begun.elapsed().as_secs_f64(),
         memory: names.capacity() as u64 * NAME,
         packed: 0,
-        symmetry: worker.symmetry.is_some(),
+        symmetry: worker.exchanged(),
         liveness: false,
         method: Some("random walks"),
         ..Tally::default()

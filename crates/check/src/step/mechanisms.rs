@@ -11,6 +11,7 @@ use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::promise::{BEYOND, FAULT};
 use crate::system::promise::{Violation, once, perform_access, word_of};
+use crate::system::told::Told;
 use crate::system::unread::FORGOTTEN;
 use crate::system::world::{Flight, Queued, ThreadState, World, Written};
 use trivium_engine::number::{fit, index};
@@ -60,6 +61,8 @@ pub(crate) struct Effects {
     pub sends: Vec<Flight>,
     /// What is chosen while the event is executed.
     pub choices: Choices,
+    /// What its handlers were told where they might have been told otherwise, in order.
+    pub told: Vec<Told>,
     /// What is known meanwhile of the outgoing queues of its node.
     pub ports: Ports,
     /// Whether the handler has looked at more than its event and the records and contents of its node, or changed or done
@@ -76,6 +79,7 @@ impl Effects {
         self.for_program.clear();
         self.performed.clear();
         self.sends.clear();
+        self.told.clear();
         self.ports.clear();
         self.looks_farther = false;
         self.trouble = None;
@@ -178,6 +182,21 @@ impl RecordMechanisms for Here<'_> {
                 self.scratch
             }
         }
+    }
+
+    fn choose(&mut self, mut nodes: impl Iterator<Item = Node>) -> Option<Node> {
+        if !self.model.system.every_order {
+            return nodes.next();
+        }
+        let first = nodes.next()?;
+        let Some(second) = nodes.next() else { return Some(first) };
+        let mut all: Vec<Node> = vec![first, second];
+        all.extend(nodes);
+        self.effects.looks_farther = true;
+        let way = self.effects.choices.among(fit(all.len(), "the nodes of a set"));
+        let taken = all[way as usize];
+        self.effects.told.push(Told::Takes { takes: taken, lower: way });
+        Some(taken)
     }
 
     fn start(&mut self, task: TaskId, object: Object, args: Args) {

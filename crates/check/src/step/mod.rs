@@ -20,6 +20,7 @@ use crate::system::promise::FAULT;
 use crate::system::promise::{
     BEYOND, Violation, new_phase, note_contention, once, perform_access, returned, started, word_of,
 };
+use crate::system::told::Told;
 use crate::system::usage::may_use;
 use crate::system::world::{Flight, ThreadState, World};
 use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
@@ -103,13 +104,13 @@ impl<'m> Stepper<'m> {
         self.memory = Some(Box::new(Memory::new(self.model)));
     }
 
-    /// Executes one event, with these answers where handlers ask for room in an outgoing queue ([`Stepper::answers`]), and yes
-    /// behind them; stores are not open.
+    /// Executes one event in the way in which its handlers are told this ([`Stepper::told`]), and in the first way behind it; stores
+    /// are not open.
     ///
     /// # Errors
     /// What it violates. The state is then what it was when the violation was noticed.
-    pub fn perform_answering(&mut self, world: &mut World, action: Action, answers: &[bool]) -> Result<(), Violation> {
-        self.effects.choices.want(answers);
+    pub fn perform_told(&mut self, world: &mut World, action: Action, told: &[Told]) -> Result<(), Violation> {
+        self.effects.choices.want(told);
         self.perform_in_way(world, action)
     }
 
@@ -131,10 +132,9 @@ impl<'m> Stepper<'m> {
         &self.effects.choices.made
     }
 
-    /// What handlers of the event that was executed last were told when they asked for room in an outgoing queue, where the
-    /// answer depends on what has left the queue, in order.
-    pub fn answers(&self) -> &[bool] {
-        self.effects.ports.answers()
+    /// What handlers of the event that was executed last were told where they might have been told otherwise, in order.
+    pub fn told(&self) -> &[Told] {
+        &self.effects.told
     }
 
     /// The messages that the event that was executed last has sent.

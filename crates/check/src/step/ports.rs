@@ -3,11 +3,9 @@
 //! is told later agrees with.
 
 use crate::step::mechanisms::Here;
+use crate::system::told::Told;
 use trivium_engine::number::fit;
 use trivium_protocol::{EventKind, LaneId, RoleId, StateId};
-
-/// What an event's handlers were told when they asked for room in outgoing queues, where both answers were possible, in order.
-pub(crate) type Answers = Vec<bool>;
 
 /// What is known of one queue of the event's node while the event is executed: how many of the messages that were on their way
 /// before are still in it.
@@ -24,7 +22,6 @@ pub(crate) struct Ports {
     known: Vec<Port>,
     /// The event that was dispatched: it has been, so that there is room for what its handlers may send unasked.
     dispatched: Option<(EventKind, RoleId, StateId)>,
-    answers: Answers,
 }
 
 impl Ports {
@@ -32,12 +29,6 @@ impl Ports {
     pub fn clear(&mut self) {
         self.known.clear();
         self.dispatched = None;
-        self.answers.clear();
-    }
-
-    /// What was told where both answers were possible, in order.
-    pub fn answers(&self) -> &[bool] {
-        &self.answers
     }
 
     /// An event is dispatched to a role in a state.
@@ -58,8 +49,8 @@ pub(super) fn room(here: &mut Here, (lane, places): (LaneId, u32), count: u32) -
     } else if least > fits {
         false
     } else {
-        let chosen = here.effects.choices.either();
-        here.effects.ports.answers.push(chosen);
+        let chosen = here.effects.choices.among(2) == 0;
+        here.effects.told.push(Told::Room(chosen));
         chosen
     };
     let port = &mut here.effects.ports.known[at];

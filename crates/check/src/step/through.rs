@@ -1,9 +1,9 @@
 //! What must happen from a state on, and which threads get through by it.
 
 use crate::step::Stepper;
-use crate::step::ports::Answers;
 use crate::system::action::Action;
 use crate::system::progress::{Wishes, content, everybody, must_happen};
+use crate::system::told::Told;
 use crate::system::world::World;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ pub(crate) fn ends(stepper: &mut Stepper, world: &World) -> bool {
 pub(crate) struct Move {
     pub action: Action,
     /// What its handlers are told of outgoing queues.
-    pub answers: Answers,
+    pub told: Vec<Told>,
     pub next: World,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn moves(stepper: &mut Stepper, world: &World) -> Vec<Move> {
         if must_happen(stepper.model, world, action) {
             stepper.any_way(world, action, |stepper, next, result| {
                 if result.is_ok() && next != *world {
-                    moves.push(Move { action, answers: stepper.answers().to_vec(), next });
+                    moves.push(Move { action, told: stepper.told().to_vec(), next });
                 }
                 false
             });

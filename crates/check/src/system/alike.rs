@@ -1,19 +1,29 @@
 //! Whether a protocol treats all nodes alike: a run with renamed nodes is then a run with other names.
 //!
 //! The language keeps a protocol from looking at the number of a node except by `index` and `node(..)`, which the
-//! compiler notes, in `initially` too, so that nodes that are alike begin alike. Three more things depend on the order of nodes, and are looked for here: `pick` takes the least
-//! of a set, a loop over a set goes through it in ascending order, and sets can hold nodes given by number.
+//! compiler notes, in `initially` too, so that nodes that are alike begin alike. Sets can hold nodes given by number, which is looked for here.
+//!
+//! Handlers take the nodes of a set in every order that can be told apart, so that no order depends on numbers. It does where only one
+//! is tried: everywhere if the system says so, and in what nobody chooses for, which are claims and what records are at first.
 
-use trivium_protocol::walk::{any_step, each_look, parts};
-use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Protocol, Step, StepKind, Type};
+use trivium_protocol::orders::{depends_on_order, picks_node};
+use trivium_protocol::walk::{claims, code, each_look, visit};
+use trivium_protocol::{Expr, ExprKind, Operator, Protocol, Role, Type};
 
-/// Whether nodes can be renamed.
-pub(crate) fn nodes_are_alike(protocol: &Protocol) -> bool {
-    protocol.asymmetric.is_none() && !any_step(protocol, depends_on_order) && all_exprs(protocol)
+/// Whether nodes can be renamed, where handlers take nodes in every order or in ascending order.
+pub(crate) fn nodes_are_alike(protocol: &Protocol, every_order: bool) -> bool {
+    let mut begins = protocol.roles.iter().flat_map(|role: &Role| &role.initially);
+    protocol.asymmetric.is_none()
+        && all_exprs(protocol)
+        && !claims(protocol).any(claim_picks)
+        && !begins.any(depends_on_order)
+        && (every_order || !code(protocol).any(depends_on_order))
 }
 
-fn depends_on_order(step: &StepKind) -> bool {
-    matches!(step, StepKind::ForSet(local, set, body) if set.ty == Type::NodeSet && !any_order(*local, body))
+fn claim_picks(claim: &Expr) -> bool {
+    let mut found = false;
+    visit(claim, &mut |looked_at| found |= picks_node(looked_at));
+    found
 }
 
 fn all_exprs(protocol: &Protocol) -> bool {
@@ -22,28 +32,10 @@ fn all_exprs(protocol: &Protocol) -> bool {
     are_alike
 }
 
-/// Whether a loop over nodes does the same in any order: each round only sends to its own node, so that
-/// nothing that a round looks at changes, and no two of its messages share a channel.
-fn any_order(node: LocalId, body: &[Step]) -> bool {
-    body.iter().all(|step| match &step.kind {
-        StepKind::Send { args, object, to, .. } => {
-            matches!(to.kind, ExprKind::Local(local) if local == node) && !args.iter().chain(object).any(asks_for_room)
-        }
-        StepKind::Let(_, values) => !values.iter().any(asks_for_room),
-        StepKind::If(condition, yes, no) => !asks_for_room(condition) && any_order(node, yes) && any_order(node, no),
-        _ => false,
-    })
-}
-
-fn asks_for_room(asked: &Expr) -> bool {
-    matches!(asked.kind, ExprKind::Room(..)) || parts(asked).into_iter().any(asks_for_room)
-}
-
 /// Without what stands in it.
 fn treats_nodes_alike(looked_at: &Expr) -> bool {
     let is_node = |e: &Expr| matches!(e.ty, Type::Node { .. });
     match &looked_at.kind {
-        ExprKind::Pick(set) => set.ty != Type::NodeSet,
         ExprKind::Constant(value) => !is_node(looked_at) || value.at(1) == -1 && value.at(2) == -1,
         ExprKind::Binary(Operator::Equal | Operator::Different, ..) => true,
         ExprKind::Binary(_, a, b) => !is_node(a) && !is_node(b),

@@ -13,6 +13,7 @@
 use crate::system::client::{Client, Intent};
 use crate::system::mark;
 use crate::system::model::Model;
+use crate::system::told::Told;
 use crate::system::world::World;
 use trivium_engine::number::fit;
 use trivium_protocol::walk::any_expr;
@@ -79,7 +80,7 @@ impl Client {
 }
 
 /// What is chosen while one event is executed. Several open stores may be performed in it, each in several ways; and what
-/// one turns out to be may decide which others are performed, and in how many ways. Answers of `room` are chosen, too, where they are left open. So the ways are gone through like the
+/// one turns out to be may decide which others are performed, and in how many ways. Answers of `room`, and the nodes that handlers take of sets, are chosen, too, where they are left open. So the ways are gone through like the
 /// leaves of a tree: as far as it can, each goes the way of the one before.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
@@ -97,10 +98,10 @@ impl Choices {
         self.wanted.clear();
     }
 
-    /// The next event is executed in the way that has these answers ([`Choices::either`]), as far as they go.
-    pub fn want(&mut self, answers: &[bool]) {
+    /// The next event is executed in the way in which its handlers are told this, as far as it goes.
+    pub fn want(&mut self, told: &[Told]) {
         self.wanted.clear();
-        self.wanted.extend(answers.iter().map(|yes| u32::from(!yes)));
+        self.wanted.extend(told.iter().map(|told| told.way()));
     }
 
     /// An event is executed in the way that is wanted.
@@ -127,11 +128,11 @@ impl Choices {
         false
     }
 
-    /// Yes or no; yes is the first way.
-    pub fn either(&mut self) -> bool {
+    /// One of so many ways, at least one.
+    pub fn among(&mut self, count: u32) -> u32 {
         let way = self.wanted.get(self.taken.len()).copied().unwrap_or(0);
-        self.taken.push((way, 2));
-        way == 0
+        self.taken.push((way, count));
+        way
     }
 
     /// What a thread does that performs an access: the access itself, or one of the stores that an open one may be.
@@ -143,9 +144,8 @@ impl Choices {
         };
         let ways = || model.client.open_stores[block as usize].ways.iter().filter(may_be);
         let count = fit::<_, u32>(ways().count(), "the number of stores that a thread can choose from");
-        let way = self.wanted.get(self.taken.len()).copied().unwrap_or(0);
+        let way = self.among(count);
         let chosen = ways().nth(way as usize).copied().unwrap_or(intent);
-        self.taken.push((way, count));
         self.made.push((thread, chosen));
         chosen
     }

@@ -14,6 +14,8 @@ pub(crate) mod outline;
 pub(crate) mod payload;
 pub(crate) mod progress;
 pub(crate) mod promise;
+pub(crate) mod told;
 pub(crate) mod unread;
 pub(crate) mod usage;
+pub(crate) mod values;
 pub(crate) mod world;

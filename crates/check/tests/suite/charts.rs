@@ -182,7 +182,7 @@ fn recordings_are_executed_again() {
         let json = serde_json::to_string(&recording).unwrap();
         let read: Recording = serde_json::from_str(&json).unwrap();
         assert_eq!(read, recording, "{name}");
-        let again = chart::replay(&protocol, &read.settings, &read.events, &read.rooms).unwrap().unwrap();
+        let again = chart::replay(&protocol, &read.settings, &read.events, &read.told).unwrap().unwrap();
         assert_eq!(read.compare(&again), Ok(()), "{name}");
         assert_eq!(chart::text(&again, chart::WIDTH), chart::text(&story, chart::WIDTH), "{name}");
     }
@@ -238,7 +238,7 @@ fn nodes_keep_their_names_in_the_story_of_every_broken_protocol() {
         exchanged += u32::from(report.symmetry && system.nodes > 2);
         let recording = Recording::of(protocol, system, report, story).unwrap().unwrap();
         // Executed without any exchange of names.
-        let mut again = chart::replay(protocol, system, &recording.events, &recording.rooms).unwrap().unwrap();
+        let mut again = chart::replay(protocol, system, &recording.events, &recording.told).unwrap().unwrap();
         recording.conclude(&mut again);
         assert_eq!(recording.compare(&again), Ok(()), "{file}");
         assert_eq!(chart::text(&again, chart::WIDTH), chart::text(story, chart::WIDTH), "{file}");
@@ -342,7 +342,7 @@ fn a_recording_that_was_changed_is_noticed() {
     let (protocol, report, story) = explored(file, &of(nodes, objects));
     let recording = Recording::of(&protocol, &of(nodes, objects).system, &report, &story).unwrap().unwrap();
     let executed = |recording: &Recording| {
-        chart::replay(&protocol, &of(nodes, objects).system, &recording.events, &recording.rooms).unwrap()
+        chart::replay(&protocol, &of(nodes, objects).system, &recording.events, &recording.told).unwrap()
     };
 
     let mut other = recording.clone();

@@ -100,6 +100,6 @@ fn limits_end_them_with_what_is_known() {
         let reason = report.reason.unwrap();
         assert!(reason.starts_with("the limit of 500 states is reached, and before it states may"), "{reason}");
     }
-    let memory = Config { method: COMPACT, memory: Some(20_000), ..Config::default() };
+    let memory = Config { method: COMPACT, memory: Some(20_000), ..System { nodes: 4, ..System::default() }.into() };
     assert!(explore(&stache, &memory).unwrap().reason.unwrap().contains("20000 bytes of memory"));
 }

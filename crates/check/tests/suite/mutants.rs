@@ -75,7 +75,7 @@ fn retold(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<
     let recording = chart::Recording::of(protocol, system, report, &story).unwrap().expect("there is a story");
     let written = serde_json::to_string(&recording).unwrap();
     let read: chart::Recording = serde_json::from_str(&written).unwrap();
-    let again = chart::replay(protocol, system, &read.events, &read.rooms).unwrap();
+    let again = chart::replay(protocol, system, &read.events, &read.told).unwrap();
     let mut again = again.map_err(|step| TestCaseError::fail(format!("event {step} cannot happen again")))?;
     prop_assert!(read.compare(&again).is_ok(), "{}", text(report));
     read.conclude(&mut again);

@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::flat::{FaultPart, Op, Reg, Seek, Whose};
 use trivium_protocol::source::Span;
-use trivium_protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId};
+use trivium_protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId, Type};
 
 impl Lowering<'_> {
     /// The register with the value of an expression: that of a local, or a new one.
@@ -129,7 +129,8 @@ impl Lowering<'_> {
             ExprKind::SetCount(of) => Op::Count { to, set: self.set(of)? },
             ExprKind::Pick(of) => {
                 let lo = i32::try_from(self.engine.set_range(&of.ty).0).ok()?;
-                Op::Pick { to, set: self.set(of)?, lo }
+                let set = self.set(of)?;
+                if of.ty == Type::NodeSet { Op::PickNode { to, set } } else { Op::Pick { to, set, lo } }
             }
             ExprKind::Length(place) => {
                 let list = self.list_of(place)?;

@@ -161,7 +161,10 @@ impl Lowering<'_> {
         match &mut self.code.ops[jump] {
             Op::Jump { to, .. } | Op::JumpIf { to, .. } | Op::JumpUnless { to, .. } => *to = here,
             Op::Branch { otherwise, .. } => *otherwise = here,
-            Op::NextOfSet { exit, .. } | Op::NextOfRange { exit, .. } | Op::NextOfList { exit, .. } => *exit = here,
+            Op::NextOfSet { exit, .. }
+            | Op::AnyNodeOfSet { exit, .. }
+            | Op::NextOfRange { exit, .. }
+            | Op::NextOfList { exit, .. } => *exit = here,
             _ => return None,
         }
         Some(())

@@ -3,6 +3,7 @@
 use super::{Lowering, MOST_DEPTH};
 use crate::flat::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
 use crate::layout::{Cell, Shape};
+use trivium_protocol::orders::shows_order;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Perform, Place, RoleId, Slot,
@@ -49,7 +50,7 @@ impl Lowering<'_> {
                 self.emit(Op::Clear { other, at, bytes }, span);
             }
             StepKind::If(condition, yes, no) => self.branch(condition, yes, no, span)?,
-            StepKind::ForSet(local, of, body) => self.for_set(*local, of, body, span)?,
+            StepKind::ForSet(local, of, body) => self.for_set(*local, of, body, shows_order(&step.kind), span)?,
             StepKind::ForRange(local, from, to, body) => self.for_range(*local, from, to, body, span)?,
             StepKind::ForList(local, place, body) => self.for_list(*local, place, body, span)?,
             StepKind::Send { message, args, payload, object, to } => {
@@ -249,7 +250,7 @@ impl Lowering<'_> {
         self.land(jump)
     }
 
-    fn for_set(&mut self, local: LocalId, of: &Expr, body: &[Step], span: Span) -> Option<()> {
+    fn for_set(&mut self, local: LocalId, of: &Expr, body: &[Step], shows_order: bool, span: Span) -> Option<()> {
         let lo = i32::try_from(self.engine.set_range(&of.ty).0).ok()?;
         let to = self.fields(local.index(), 1)?;
         let mut set = self.set(of)?;
@@ -259,7 +260,11 @@ impl Lowering<'_> {
             self.emit(Op::MoveSet { to: set, from }, of.span);
         }
         self.emit(Op::AnyOfSet { set }, span);
-        self.around(Op::NextOfSet { set, to, lo, exit: 0 }, body, span)
+        let next = match shows_order {
+            true => Op::AnyNodeOfSet { set, to, exit: 0 },
+            false => Op::NextOfSet { set, to, lo, exit: 0 },
+        };
+        self.around(next, body, span)
     }
 
     fn for_range(&mut self, local: LocalId, from: &Expr, to: &Expr, body: &[Step], span: Span) -> Option<()> {

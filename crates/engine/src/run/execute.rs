@@ -8,8 +8,9 @@ use crate::flat::LineStep;
 use crate::layout::{MAX_FIELDS, SetCell};
 use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
+use trivium_protocol::orders::shows_order;
 use trivium_protocol::source::Span;
-use trivium_protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind};
+use trivium_protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind, Type};
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     pub(super) fn execute(&mut self, steps: &'e [Step]) -> Try<()> {
@@ -35,6 +36,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let holds = truth(self, condition)?;
                 self.m.way(span, holds);
                 self.execute(if holds { yes } else { no })
+            }
+            StepKind::ForSet(local, of, body)
+                if of.ty == Type::NodeSet && (self.engine.asks_always || shows_order(&step.kind)) =>
+            {
+                self.for_nodes(*local, of, body, span)
             }
             StepKind::ForSet(local, of, body) => self.for_set(*local, of, body, span),
             StepKind::ForRange(local, from, to, body) => {
@@ -146,6 +152,23 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.way(span, elements.count(false) > 0);
         for bit in elements.iter(false) {
             self.element(local, bit + lo, span)?;
+            self.execute(body)?;
+            if std::mem::take(&mut self.stopped) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A loop over nodes whose order can be seen.
+    fn for_nodes(&mut self, local: LocalId, of: &Expr, body: &'e [Step], span: Span) -> Try<()> {
+        let mut left = Set::default();
+        set(self, of, &mut left)?;
+        self.m.way(span, left.count(false) > 0);
+        while let Some(node) = self.m.choose(left.nodes(false)) {
+            let node = i64::from(node);
+            left.remove(node);
+            self.element(local, node, span)?;
             self.execute(body)?;
             if std::mem::take(&mut self.stopped) {
                 break;

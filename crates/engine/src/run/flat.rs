@@ -208,6 +208,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 | Op::JoinNumber { .. }
                 | Op::InSet { .. }
                 | Op::Pick { .. }
+                | Op::PickNode { .. }
                 | Op::Same { .. }
                 | Op::Shift { .. }
                 | Op::CheckSet { .. }
@@ -261,6 +262,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Op::Pick { to, set, lo } => {
                 let least = set!(self, set).least(self.engine.few());
                 reg!(self, to) = check!(self, at, least.ok_or(FaultKind::Empty)) + i64::from(lo);
+            }
+            Op::PickNode { to, set } => {
+                let taken = self.m.choose(set!(self, set).nodes(self.engine.few()));
+                reg!(self, to) = i64::from(check!(self, at, taken.ok_or(FaultKind::Empty)));
             }
             Op::Same { to, left, right } => reg!(self, to) = i64::from(set!(self, left) == set!(self, right)),
             Op::Shift { set, from, lo } => {
@@ -397,6 +402,15 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 beside.other = (role, object);
             }
             Op::AnyOfRange { from, to } => self.m.way(span!(self, at), reg!(self, from) <= reg!(self, to)),
+            Op::AnyNodeOfSet { set, to, exit } => match self.m.choose(set!(self, set).nodes(self.engine.few())) {
+                Some(node) => {
+                    let node = i64::from(node);
+                    self.m.charge(Charge::Element);
+                    set!(self, set).remove(node);
+                    reg!(self, to) = node;
+                }
+                None => at = exit as usize,
+            },
             Op::NextOfRange { next, last, to, exit } => {
                 let (value, end) = (reg!(self, next), reg!(self, last));
                 if value > end {

@@ -76,6 +76,13 @@ impl RecordMechanisms for Recorder {
         self.records.entry((role, object)).or_insert_with(|| self.first[role.index()].clone())
     }
 
+    fn choose(&mut self, nodes: impl Iterator<Item = Node>) -> Option<Node> {
+        let nodes: Vec<Node> = nodes.collect();
+        self.told(format!("choose {nodes:?}"));
+        let at = self.chance() as usize % nodes.len().max(1);
+        nodes.get(at).copied()
+    }
+
     fn start(&mut self, task: TaskId, object: Object, args: Args) {
         self.told(format!("start {task:?} {object:?} {args:?}"));
     }

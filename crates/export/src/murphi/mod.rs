@@ -30,6 +30,7 @@ pub(crate) use lines::Lines;
 use std::sync::Arc;
 use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
 use trivium_engine::Engine;
+use trivium_protocol::orders::depends_on_order;
 use trivium_protocol::walk::{any_step, code, each_step, performs_for_threads};
 use trivium_protocol::{
     BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformFor, PerformKind, Protocol, Role, RoleId, Step,
@@ -41,6 +42,9 @@ const MOST_ELEMENTS: i64 = 40;
 
 /// How a line of the head begins that tells the value of a parameter.
 pub(crate) const PARAMETER: &str = "Parameter ";
+
+/// How a line of the head begins that says in which order handlers take nodes, where it can be seen.
+pub(crate) const ASCENDING: &str = "Nodes of a set are taken in ascending order";
 
 /// The operations that models have.
 const MODELLED: [Operation; 3] = [Operation::Exchange, Operation::CompareExchange, Operation::Add];
@@ -233,6 +237,9 @@ impl<'m> Export<'m> {
             let (name, value) = (&param.name, param.value);
             let (from, default) = (param.from.name(), param.declared);
             out.comment(&format!("{PARAMETER}{name} = {value} ({from}; sim and run take {default})."));
+        }
+        if code(self.protocol()).any(depends_on_order) {
+            out.comment(&format!("{ASCENDING}, as by `trivium check --ascending`, and not in every order."));
         }
         out.comment("rumur --deadlock-detection off --symmetry-reduction off -o model.c model.m");
         out.comment("cc -O3 -mcx16 -o model model.c -lpthread && ./model");

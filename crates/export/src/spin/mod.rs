@@ -17,7 +17,7 @@ mod tests;
 mod tokens;
 mod types;
 
-use crate::murphi::PARAMETER;
+use crate::murphi::{ASCENDING, PARAMETER};
 use std::sync::Arc;
 use trivium_check::{ConfigError, System};
 use trivium_protocol::Protocol;
@@ -40,11 +40,11 @@ pub fn spin(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<S
 
 fn translate(model: &str, name: &str) -> Result<String, String> {
     let head: Vec<&str> = model.lines().take_while(|line| line.starts_with("--")).collect();
-    // The second line tells the system, and those after it the parameters.
+    // The second line tells the system, and those after it the parameters and the order of nodes.
     let words = head.iter().skip(1).map(|line| line.trim_start_matches('-').trim());
     let system: Vec<&str> = words
         .enumerate()
-        .take_while(|(n, line)| *n == 0 || line.starts_with(PARAMETER))
+        .take_while(|(n, line)| *n == 0 || [PARAMETER, ASCENDING].iter().any(|told| line.starts_with(told)))
         .map(|(_, line)| line)
         .collect();
     promela::write(&parser::parse(model)?, name, &system)

@@ -45,7 +45,13 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
         clearing: !arguments.no_clearing,
         late_values: !arguments.no_late_values,
         dead_copies: !arguments.no_dead_copies,
+        every_order: true,
     }
+}
+
+/// The same for `trivium check`.
+fn checked_system(arguments: &Check, protocol: &Protocol) -> trivium_check::System {
+    trivium_check::System { every_order: !arguments.ascending, ..system(&arguments.system, protocol) }
 }
 
 /// Puts a checkpoint in the place of the one before when it is whole.
@@ -104,11 +110,12 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
     let name = file.map(|file| file.display().to_string());
     let hash = library::hash(&protocol);
     let config = Config {
-        system: system(&arguments.system, &protocol),
+        system: checked_system(arguments, &protocol),
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         method: arguments.method(),
         seed: arguments.common.seed.seed,
         symmetry: !arguments.no_symmetry,
+        value_symmetry: !arguments.no_value_symmetry,
         liveness: !arguments.no_liveness,
         jobs: arguments.common.jobs.jobs,
         max_states: arguments.max_states,
@@ -173,7 +180,7 @@ fn tell(
     let wanted = WantedValues {
         values: &arguments.other_values,
         scenarios: !arguments.no_scenarios,
-        system: &|protocol| system(&arguments.system, protocol),
+        system: &|protocol| checked_system(arguments, protocol),
     };
     let others = other_values(&first, config, &wanted);
     bar.finish_and_clear();
@@ -226,6 +233,7 @@ fn settings(arguments: &Check, protocol: &Protocol, config: &Config) -> Result<R
         .with("all_parameters", all_parameters)
         .with("scenarios", !arguments.no_scenarios)
         .with("symmetry", !arguments.no_symmetry)
+        .with("value_symmetry", !arguments.no_value_symmetry)
         .with("liveness", !arguments.no_liveness)
         .with("brute", arguments.brute)
         .with("max_states", arguments.max_states)

@@ -4,7 +4,7 @@ use crate::output::grouped;
 use crate::{Failure, failure};
 use serde::Serialize;
 use std::sync::Arc;
-use trivium_check::chart::{Arrow, Delivery, Event, Moment, Recording, Story};
+use trivium_check::chart::{Arrow, Delivery, Event, Moment, Recording, Story, Told};
 use trivium_check::{Network, System};
 use trivium_protocol::{Formula, Protocol};
 use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
@@ -79,7 +79,14 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
             "it is a fault in what records are initially, and a machine makes one when it is first touched",
         ));
     }
-    if let Some(told) = recording.rooms.iter().find(|told| told.room.contains(&false)) {
+    let takes_another = |told: &Told| matches!(told, Told::Takes { lower: 1.., .. });
+    if let Some(told) = recording.told.iter().find(|told| told.told.iter().any(takes_another)) {
+        return Err(refused(&format!(
+            "in step {} a handler does not take the least node of a set, and a machine takes nodes in ascending order, as `trivium check --ascending` does",
+            told.step
+        )));
+    }
+    if let Some(told) = recording.told.iter().find(|told| told.told.contains(&Told::Room(false))) {
         return Err(refused(&format!(
             "in step {} an outgoing queue is full, and between two steps that a machine is made to take all messages leave",
             told.step

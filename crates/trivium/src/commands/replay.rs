@@ -145,7 +145,7 @@ fn execute(path: &Path, protocol: &Arc<Protocol>, recording: &Recording) -> Resu
     let refused = |what: String| {
         Failure::at(what, path.display(), "the recording was changed, or made by another version: check again")
     };
-    let executed = chart::replay(protocol, &recording.settings, &recording.events, &recording.rooms)
+    let executed = chart::replay(protocol, &recording.settings, &recording.events, &recording.told)
         .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}\n --> {}", path.display())))?;
     let mut story = executed.map_err(|step| refused(format!("step {step} of the recording cannot happen")))?;
     recording.compare(&story).map_err(|mismatch| refused(mismatch.to_string()))?;

@@ -31,7 +31,7 @@ pub(super) struct Backward {
     /// Who waits for nothing in each own state, and then who gets through.
     pub content: StateWishes,
     entries: Vec<Entry>,
-    renamings: FxHashMap<u32, u16>,
+    renamings: FxHashMap<u64, u16>,
     /// For each renaming, which thread of the target each thread of the source is.
     images: Vec<Vec<u8>>,
     /// Whether there were more renamings than are told apart.
@@ -59,8 +59,8 @@ impl Backward {
         &mut self,
         target: StateNumber,
         from: (usize, StateNumber),
-        renaming: u32,
-        image: impl Fn(u32) -> Vec<u8>,
+        renaming: u64,
+        image: impl Fn(u64) -> Vec<u8>,
     ) {
         let number = match self.renamings.get(&renaming) {
             Some(number) => *number,

@@ -248,7 +248,6 @@ impl Ranks<'_> {
         for (origin, &target) in arrived.origins.iter().zip(numbers) {
             if let Some(renaming) = origin.due.checked_sub(1) {
                 let image = |renaming| symmetry.map_or(Vec::new(), |symmetry| symmetry.image(renaming));
-                let renaming = fit(renaming, "the number of a renaming");
                 backward.add(target, (origin.rank, origin.source), renaming, image);
             }
         }
@@ -259,7 +258,7 @@ impl Ranks<'_> {
 fn due(harvest: &Harvest) -> Vec<u64> {
     let mut due = vec![0; harvest.len()];
     for &Edge { target, renaming } in harvest.targets.iter().filter(|edge| edge.target & CANDIDATE != 0) {
-        due[(target & !CANDIDATE) as usize] = u64::from(renaming) + 1;
+        due[(target & !CANDIDATE) as usize] = renaming + 1;
     }
     due
 }

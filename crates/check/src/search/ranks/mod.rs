@@ -463,7 +463,7 @@ impl<'m> Ranks<'m> {
             seconds: f64::from_bits(seconds[0]),
             memory: memory.iter().sum(),
             packed: packed.iter().sum(),
-            symmetry: self.workers[0].symmetry.is_some(),
+            symmetry: self.workers[0].exchanged(),
             liveness: self.backward.is_some(),
             whole,
             ..Tally::default()

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::Arc;
 use trivium_check::{Config, ConfigError, Report, Search, System, Verdict, explore};
 use trivium_protocol::walk::each_step;
-use trivium_protocol::{Protocol, StepKind};
+use trivium_protocol::{PayloadShape, Protocol, StepKind};
 
 /// Systems in which a fault is looked for: nodes and objects, the smallest first.
 const SIZES: [(u32, u32); 4] = [(2, 1), (3, 1), (3, 2), (4, 1)];
@@ -63,6 +63,14 @@ pub struct Answer {
 /// A system without symmetry, of which the model knows nothing.
 pub fn system(nodes: u32, objects: u32) -> Config<'static> {
     Config { system: System { nodes, objects, ..System::default() }, symmetry: false, ..Config::default() }
+}
+
+/// The same system as a model has it: nodes are taken in ascending order, and where words travel in lists, of which copies are forgotten on a guess, all are
+/// kept.
+fn as_exported(protocol: &Protocol, config: &Config<'static>) -> Config<'static> {
+    let in_lists = protocol.messages.iter().any(|message| message.payload == PayloadShape::List);
+    let dead_copies = config.system.dead_copies && !in_lists;
+    Config { system: System { every_order: false, dead_copies, ..config.system.clone() }, ..config.clone() }
 }
 
 pub fn root() -> PathBuf {
@@ -215,6 +223,7 @@ impl Oracle {
         for ((nodes, objects), scenario) in with.into_iter().chain(without) {
             let mut config = Config { max_states: Some(2_000_000), ..system(nodes, objects) };
             config.system.scenario = scenario;
+            let config = as_exported(&protocol, &config);
             // A scenario may need more nodes.
             let Ok(report) = explore(&protocol, &config) else { continue };
             if report.verdict == Verdict::Violated {
@@ -274,6 +283,7 @@ impl Oracle {
         let config = test.config().map_err(|e| format!("{name}: {e}"))?;
         let config = Config { symmetry: false, max_states: None, ..config };
         let protocol = Arc::new(test.protocol().map_err(|e| format!("{name}: {e}"))?);
+        let config = as_exported(&protocol, &config);
         let report = explore(&protocol, &config).map_err(|e| format!("{name}: {e}"))?;
         if (self.write)(&protocol, &config.system, 8).is_err_and(|e| e.message.contains("cannot be exported")) {
             return Ok(false);
@@ -362,6 +372,7 @@ pub fn compile(path: &Path) -> Arc<Protocol> {
 
 /// Explores with as many operations of each thread as end below a limit of states.
 fn explore_bounded(protocol: &Arc<Protocol>, config: Config<'static>, most: u64) -> (Config<'static>, Report) {
+    let config = as_exported(protocol, &config);
     for ops in [None, Some(4), Some(3), Some(2)] {
         let config = Config { max_states: Some(most), ..with_ops(&config, ops) };
         let report = explore(protocol, &config).unwrap_or_else(|e| panic!("{}: {e}", protocol.name));
