@@ -14,6 +14,8 @@ use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::promise::{BEYOND, DEADLOCK, LEADS_TO};
 use trivium_protocol::contents::{compares_contents, has_loads};
+use trivium_protocol::orders::depends_on_order;
+use trivium_protocol::walk::code;
 
 /// What a search has counted. By default it is the usual one, with nothing to be told besides.
 #[derive(Default)]
@@ -84,6 +86,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         uncompared: uncompared(stepper.model).map(String::from),
+        fair_orders: stepper.model.system.every_order && code(protocol).any(depends_on_order),
         assumptions: protocol.assumption_names(),
         parameters: ParameterValue::all(protocol),
         tried: Vec::new(),

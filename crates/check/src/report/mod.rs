@@ -152,6 +152,8 @@ pub struct Report {
     pub promises: Vec<String>,
     /// Where nothing is promised about contents, so that no load was compared with any store: what to add.
     pub uncompared: Option<String>,
+    /// Whether handlers took nodes in every order, so that deadlock and starvation are told for arbiters that are fair.
+    pub fair_orders: bool,
     /// Under which use.
     pub assumptions: Vec<String>,
     /// With which values of the protocol's parameters.
@@ -297,6 +299,13 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     for sentence in &report.vacuous {
         writeln!(out, "vacuous       {sentence}")?;
+    }
+    if report.fair_orders && report.verdict == Verdict::Holds {
+        let others = "sim and run take nodes in ascending order, for which --ascending looks";
+        writeln!(
+            out,
+            "orders        every one, each again and again where it could be taken again and again; {others}"
+        )?;
     }
     Ok(())
 }

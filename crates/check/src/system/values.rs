@@ -45,7 +45,15 @@ pub(crate) fn values_are_alike(model: &Model) -> Option<NameSpaces> {
 /// Whether a verdict for two values or more is one for any number of them. A load of the wrong value is also one in the run in which this value is one and
 /// all others are another, since the protocol does the same there; a claim about several copies could need more values.
 pub(crate) fn stand_for_any(protocol: &Protocol) -> bool {
-    !any_expr(protocol, |kind| matches!(kind, ExprKind::Contents(..)))
+    !any_expr(protocol, |kind| match kind {
+        ExprKind::Contents(..) => true,
+        // On a duplicating lane equal messages are one, so that they tell how many values there are.
+        ExprKind::Flight(message, _) => {
+            let message = &protocol.messages[message.index()];
+            message.payload != PayloadShape::Nothing && protocol.lanes[message.lane.index()].duplicating
+        }
+        _ => false,
+    })
 }
 
 /// Whether a step moves contents as they are, or has nothing to do with them.

@@ -80,6 +80,38 @@ fn where_every_order_is_taken_nodes_are_alike() {
     }
 }
 
+const FAIR: &str = r#"// the home gives to a picked node; the least always refused when another waits
+protocol fair4
+object job
+op want(j: job)
+lane main fifo buffered
+message Want, Got on main
+role home of job {
+  var ws: set of node
+  var bad: node?
+  task serve() {
+    let n = pick(ws)
+    if bad == n and ws.count > 1 { start serve() } else { ws -= {n}; bad = none; send Got to n; if ws != {} { start serve() } }
+  }
+  state A {
+    on Want { if ws == {} { start serve() }; ws += sender; if bad == none { bad = sender } }
+    on want { return }
+  }
+}
+role user of job { state I { on want { send Want to home; await Got { goto I; return } } on Got impossible } }
+"#;
+
+/// An arbiter that always takes the least node may serve nobody for ever: what must happen is told for fair ones, and the verdict says so.
+#[test]
+fn deadlock_is_told_for_arbiters_that_neglect_nobody() {
+    let protocol = compiled(FAIR);
+    let reports = [true, false].map(|every| explore(&protocol, &config(3, every)).unwrap());
+    assert_eq!(reports[0].verdict, Verdict::Holds, "{}", text(&reports[0]));
+    assert_eq!(reports[1].verdict, Verdict::Violated, "{}", text(&reports[1]));
+    assert!(text(&reports[0]).contains("orders        every one"), "{}", text(&reports[0]));
+    assert!(!text(&reports[1]).contains("orders        every one"), "{}", text(&reports[1]));
+}
+
 /// What chooses no order makes nodes differ.
 #[test]
 fn a_claim_that_picks_switches_symmetry_off() {

@@ -103,6 +103,21 @@ fn random_protocols_are_the_same_with_values_exchanged() {
     assert!(held > 3 && violated > 10, "{held} held, {violated} violated");
 }
 
+const FEW: &str = r#"// many different messages on a duplicating lane
+protocol dup
+lane main unordered duplicating lossy
+message Data on main with block
+op ask(b: block)
+role cache of block {
+  state Here { on ask { return } on Data { } on read, write impossible }
+}
+role home of block { state Here: write { on ask { for n in all - {me} { send Data to n }; return } } }
+assume read when me == home
+assume home_writes
+assume write when me == home
+invariant few of block: not any n: flight(Data to n) > 2
+"#;
+
 /// A protocol that moves blocks, with something that tells values apart in each place where that can be said.
 #[test]
 fn what_tells_values_apart_is_noticed() {
@@ -126,6 +141,10 @@ fn what_tells_values_apart_is_noticed() {
                 .unwrap();
         assert_eq!(found(&told), found(&same), "{claim}");
     }
+    // Equal messages on a duplicating lane are one: how many there are tells how many values there are.
+    let few = |values| explore(&compiled(FEW), &System { nodes: 2, values, ..System::default() }.into()).unwrap();
+    assert!(few(2).exchanged.values && !few(2).exchanged.any_values, "{}", text(&few(2)));
+    assert_eq!((few(2).verdict, few(3).verdict), (Verdict::Holds, Verdict::Violated));
     // Contents that are compared with contents tell nothing apart, and may need more values than two.
     let same = report(&format!("{msi}\ninvariant same of block: contents at home == contents at home\n"));
     assert!(same.exchanged.values && !same.exchanged.any_values, "{}", text(&same));
