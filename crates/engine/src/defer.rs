@@ -133,11 +133,7 @@ impl DeferLayout {
         if let (Some(offset), true) = (self.thread, event.has_caller()) {
             event.thread = record[at + offset as usize];
         }
-        if let Some(offset) = self.payload {
-            // A handle is stored one up, so that a message without data leaves the place zero.
-            let raw = low_u32(get(record, at + offset as usize, 4));
-            event.payload = raw.checked_sub(1).map(Payload);
-        }
+        event.payload = self.payload_of(record, at);
         for shape in shapes {
             match shape {
                 Shape::Scalar(cell) => event.args.push(cell.read(record, at)),
@@ -174,14 +170,30 @@ impl DeferLayout {
         }
     }
 
-    /// Calls `change` for the data of each deferred event that has some, oldest first.
-    pub fn change_payloads(&self, record: &mut [u8], mut change: impl FnMut(Payload) -> Payload) {
-        let Some(offset) = self.payload else { return };
+    /// The data of the event that begins at a place.
+    fn payload_of(&self, record: &[u8], at: usize) -> Option<Payload> {
+        let raw = low_u32(get(record, at + self.payload? as usize, 4));
+        // A handle is stored one up, so that a message without data leaves the place zero.
+        raw.checked_sub(1).map(Payload)
+    }
+
+    fn put_payload(&self, record: &mut [u8], at: usize, payload: Payload) {
+        if let Some(offset) = self.payload {
+            put(record, at + offset as usize, 4, u64::from(payload.0) + 1);
+        }
+    }
+
+    /// The data of deferred events, oldest first.
+    pub fn payloads(&self, record: &[u8]) -> impl Iterator<Item = Payload> {
+        (0..self.len(record)).filter_map(|index| self.payload_of(record, self.events.element_at(index)))
+    }
+
+    /// The same data become others.
+    pub fn change_payloads(&self, record: &mut [u8], change: impl Fn(Payload) -> Payload) {
         for index in 0..self.len(record) {
-            let at = self.events.element_at(index) + offset as usize;
-            // As `event` reads it.
-            if let Some(raw) = low_u32(get(record, at, 4)).checked_sub(1) {
-                put(record, at, 4, u64::from(change(Payload(raw)).0) + 1);
+            let at = self.events.element_at(index);
+            if let Some(payload) = self.payload_of(record, at) {
+                self.put_payload(record, at, change(payload));
             }
         }
     }
@@ -227,8 +239,8 @@ impl DeferLayout {
         if let (Some(offset), true) = (self.thread, event.has_caller()) {
             record[at + offset as usize] = event.thread;
         }
-        if let (Some(offset), Some(payload)) = (self.payload, event.payload) {
-            put(record, at + offset as usize, 4, u64::from(payload.0) + 1);
+        if let Some(payload) = event.payload {
+            self.put_payload(record, at, payload);
         }
         self.write_args(record, at, shapes, &event.args);
         Ok(())

@@ -16,8 +16,13 @@ impl Engine {
         plan.vars.iter().any(Shape::names_nodes) || plan.defers.as_ref().is_some_and(|d| d.names_nodes())
     }
 
-    /// Calls `change` for the data of each deferred event of a record that has some, oldest first.
-    pub fn change_payloads(&self, role: RoleId, record: &mut [u8], change: impl FnMut(Payload) -> Payload) {
+    /// The data of a record's deferred events, oldest first.
+    pub fn deferred_data(&self, role: RoleId, record: &[u8]) -> impl Iterator<Item = Payload> {
+        self.roles[role.index()].defers.iter().flat_map(|defers| defers.payloads(record))
+    }
+
+    /// The same data become others.
+    pub fn change_deferred_data(&self, role: RoleId, record: &mut [u8], change: impl Fn(Payload) -> Payload) {
         if let Some(defers) = &self.roles[role.index()].defers {
             defers.change_payloads(record, change);
         }

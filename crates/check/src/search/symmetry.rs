@@ -67,7 +67,7 @@ pub(crate) struct Symmetry<'m> {
     bytes: Packed,
     /// Names of values, where these can be exchanged.
     values: Option<ValueNames<'m>>,
-    /// Whether all names of values are tried.
+    /// Whether all orders of nodes, and all names of values, are tried.
     tries_all: bool,
     /// Orders of the present state that may still be tried.
     tries_left: u32,
@@ -321,7 +321,7 @@ impl<'m> Symmetry<'m> {
         if is_settled {
             self.try_order(world, &orders, out);
         } else {
-            self.tries_left = MOST_TRIED;
+            self.tries_left = if self.tries_all { u32::MAX } else { MOST_TRIED };
             self.try_orders(world, &mut orders, 0, 0, out);
         }
         self.orders = orders;
@@ -570,9 +570,5 @@ fn rename_moving(model: &Model, world: &World, image: &mut World, to: &[Node]) {
             ..*flight
         })
     }));
-    let keeps_order = |flight: &Flight| model.lanes[flight.lane.index()].fifo;
-    image.flights.sort_by(|a, b| {
-        let channels = a.channel().cmp(&b.channel());
-        channels.then_with(|| if keeps_order(a) { std::cmp::Ordering::Equal } else { a.cmp(b) })
-    });
+    image.sort_flights(|lane| model.lanes[lane.index()].fifo);
 }

@@ -118,11 +118,9 @@ impl<'m> ValueNames<'m> {
     fn name(&mut self, world: &World) {
         self.names.fill(UNNAMED);
         self.given.fill(0);
-        for at in 0..self.places.len() {
-            let (block, place) = &self.places[at];
-            let (block, value) = (*block, world.number(place.clone()));
-            self.see(block, value);
-        }
+        let places = std::mem::take(&mut self.places);
+        places.iter().for_each(|(block, place)| self.see(*block, world.number(place.clone())));
+        self.places = places;
         let model = self.model;
         for thread in 0..model.client.threads.len() {
             let (state, intent) = world.thread(&model.layout, thread);
@@ -132,14 +130,12 @@ impl<'m> ValueNames<'m> {
                 self.see(block, value);
             }
         }
-        for at in 0..self.deferring.len() {
-            let (role, object, place) = self.deferring[at].clone();
-            let mut record = world.fixed[place].to_vec();
-            model.engine.change_payloads(role, &mut record, |payload| {
-                self.see(object.id, payload.0.into());
-                payload
-            });
+        let deferring = std::mem::take(&mut self.deferring);
+        for (role, object, place) in &deferring {
+            let data = model.engine.deferred_data(*role, &world.fixed[place.clone()]);
+            data.for_each(|payload| self.see(object.id, payload.0.into()));
         }
+        self.deferring = deferring;
         for flight in &world.flights {
             if let Some(payload) = flight.payload
                 && model.lanes[flight.lane.index()].fifo
@@ -260,7 +256,7 @@ impl<'m> ValueNames<'m> {
         }
         for (role, object, place) in &self.deferring {
             let renamed = |payload: Payload| self.payload(object.id, payload);
-            model.engine.change_payloads(*role, &mut image.fixed[place.clone()], renamed);
+            model.engine.change_deferred_data(*role, &mut image.fixed[place.clone()], renamed);
         }
         for flight in &mut image.flights {
             if let Some(payload) = flight.payload {
@@ -268,11 +264,7 @@ impl<'m> ValueNames<'m> {
                 *flight = model.codec.sealed(Flight { payload, ..*flight });
             }
         }
-        // Only those of one channel without order can have changed places.
-        image.flights.sort_by(|a, b| {
-            let in_order = model.lanes[a.lane.index()].fifo;
-            a.channel().cmp(&b.channel()).then_with(|| if in_order { std::cmp::Ordering::Equal } else { a.cmp(b) })
-        });
+        image.sort_flights(|lane| model.lanes[lane.index()].fifo);
         self.image = image;
     }
 

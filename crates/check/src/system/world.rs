@@ -126,6 +126,14 @@ impl World {
             || self.queues != other.queues
     }
 
+    /// Puts messages where they belong ([`World::flights`]) when what they say has changed, but not their order in a channel that keeps it.
+    pub fn sort_flights(&mut self, is_fifo: impl Fn(LaneId) -> bool) {
+        self.flights.sort_by(|a, b| {
+            let channels = a.channel().cmp(&b.channel());
+            channels.then_with(|| if is_fifo(a.lane) { Ordering::Equal } else { a.cmp(b) })
+        });
+    }
+
     /// Becomes a copy of another, reusing space.
     pub fn copy_from(&mut self, other: &World) {
         if self.fixed.len() == other.fixed.len() {

@@ -37,12 +37,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.way(span, holds);
                 self.execute(if holds { yes } else { no })
             }
-            StepKind::ForSet(local, of, body)
-                if of.ty == Type::NodeSet && (self.engine.asks_always || shows_order(&step.kind)) =>
-            {
-                self.for_nodes(*local, of, body, span)
+            StepKind::ForSet(local, of, body) => {
+                let asks = of.ty == Type::NodeSet && (self.engine.asks_always || shows_order(&step.kind));
+                self.for_set(*local, of, body, asks, span)
             }
-            StepKind::ForSet(local, of, body) => self.for_set(*local, of, body, span),
             StepKind::ForRange(local, from, to, body) => {
                 let (from, to) = (scalar(self, from)?, scalar(self, to)?);
                 self.m.way(span, from <= to);
@@ -145,30 +143,17 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         Ok(values)
     }
 
-    fn for_set(&mut self, local: LocalId, of: &Expr, body: &'e [Step], span: Span) -> Try<()> {
+    /// `asks`: whether it is asked which node is next.
+    fn for_set(&mut self, local: LocalId, of: &Expr, body: &'e [Step], asks: bool, span: Span) -> Try<()> {
         let (lo, _) = self.engine.set_range(&of.ty);
-        let mut elements = Set::default();
-        set(self, of, &mut elements)?;
-        self.m.way(span, elements.count(false) > 0);
-        for bit in elements.iter(false) {
-            self.element(local, bit + lo, span)?;
-            self.execute(body)?;
-            if std::mem::take(&mut self.stopped) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// A loop over nodes whose order can be seen.
-    fn for_nodes(&mut self, local: LocalId, of: &Expr, body: &'e [Step], span: Span) -> Try<()> {
         let mut left = Set::default();
         set(self, of, &mut left)?;
         self.m.way(span, left.count(false) > 0);
-        while let Some(node) = self.m.choose(left.nodes(false)) {
-            let node = i64::from(node);
-            left.remove(node);
-            self.element(local, node, span)?;
+        loop {
+            let next = if asks { self.m.choose(left.nodes(false)).map(i64::from) } else { left.least(false) };
+            let Some(bit) = next else { break };
+            left.remove(bit);
+            self.element(local, bit + lo, span)?;
             self.execute(body)?;
             if std::mem::take(&mut self.stopped) {
                 break;
