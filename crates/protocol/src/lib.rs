@@ -11,6 +11,7 @@ pub mod contents;
 pub mod copies;
 mod exclusion;
 mod formula;
+pub mod idle;
 mod names;
 mod nearest;
 mod operation;

@@ -435,6 +435,10 @@ pub struct System {
     /// does not depend on the analysis that finds such copies
     #[arg(long)]
     pub no_dead_copies: bool,
+    /// Make calls with all values of arguments at which nothing looks. There are more states, and the verdict does not depend on the
+    /// analysis that finds such arguments
+    #[arg(long)]
+    pub no_idle_words: bool,
 }
 
 /// `trivium check`

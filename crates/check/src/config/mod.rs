@@ -133,6 +133,10 @@ pub struct System {
     /// differ in contents that nobody will see.
     #[serde(default = "yes")]
     pub dead_copies: bool,
+    /// Whether the most general client passes one value where nothing looks at the argument of a call. Without it calls differ in
+    /// what nobody will see.
+    #[serde(default = "yes")]
+    pub idle_words: bool,
     /// Whether handlers take the nodes of a set in every order that can be told apart, and `pick` takes every node. Without it the order
     /// is ascending, as in `sim` and `run`: fewer orders, and no symmetry where one can be seen.
     #[serde(default = "yes")]
@@ -162,16 +166,17 @@ impl Default for System {
             clearing: true,
             late_values: true,
             dead_copies: true,
+            idle_words: true,
             every_order: true,
         }
     }
 }
 
 impl System {
-    /// The same system with nothing left out of its states: no list of what an analysis found dead is used, no store is left open. What brute
-    /// force explores.
+    /// The same system with nothing left out of its states: no list of what an analysis found dead is used, no store is left open,
+    /// and calls are made with all values. What brute force explores.
     pub fn unreduced(&self) -> System {
-        System { clearing: false, late_values: false, dead_copies: false, ..self.clone() }
+        System { clearing: false, late_values: false, dead_copies: false, idle_words: false, ..self.clone() }
     }
 
     /// The system in which a protocol is checked if nobody says otherwise: with the sizes that its file declares, and

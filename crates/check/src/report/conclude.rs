@@ -82,6 +82,8 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         clearing: stepper.model.system.clearing,
         late_values: stepper.model.system.late_values,
         dead_copies: stepper.model.system.dead_copies,
+        idle_words: stepper.model.system.idle_words,
+        idle: stepper.model.client.idle_arguments(protocol),
         every_order: stepper.model.system.every_order,
         liveness: tally.liveness,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),

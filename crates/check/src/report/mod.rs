@@ -144,6 +144,10 @@ pub struct Report {
     pub late_values: bool,
     /// Whether copies of blocks were forgotten that are overwritten before anybody reads them.
     pub dead_copies: bool,
+    /// Whether calls were made with one value of each argument at which nothing looks.
+    pub idle_words: bool,
+    /// For each call that has such arguments, what is said of it: `fork(a0, a1)`.
+    pub idle: Vec<String>,
     /// Whether handlers took the nodes of sets in every order that can be told apart, and not in ascending order alone.
     pub every_order: bool,
     /// Whether starvation and livelocks were looked for.
@@ -300,6 +304,13 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
     for sentence in &report.vacuous {
         writeln!(out, "vacuous       {sentence}")?;
     }
+    if !report.idle.is_empty() {
+        writeln!(
+            out,
+            "idle words    one value stands for all, since nothing looks at them: {}",
+            report.idle.join(", ")
+        )?;
+    }
     if report.fair_orders && report.verdict == Verdict::Holds {
         let others = "sim and run take nodes in ascending order, for which --ascending looks";
         writeln!(
@@ -339,12 +350,14 @@ fn scope(report: &Report) -> String {
     let clearing = (!report.clearing).then_some("no clearing");
     let late_values = (!report.late_values).then_some("no late values");
     let dead_copies = (!report.dead_copies).then_some("no dead copies");
+    let idle_words = (!report.idle_words).then_some("no idle words");
     let ascending = (!report.every_order).then_some("ascending order");
     // What sim and run take otherwise stands in the verdict itself.
     let others: Vec<String> =
         report.parameters.iter().filter(|p| p.value != p.default).map(ParameterValue::setting).collect();
     let others = (!others.is_empty()).then(|| others.join(", "));
-    let reductions = [Some(symmetry.as_str()), clearing, late_values, dead_copies, ascending, report.method];
+    let reductions =
+        [Some(symmetry.as_str()), clearing, late_values, dead_copies, idle_words, ascending, report.method];
     [Some(report.system.as_str()), others.as_deref()]
         .into_iter()
         .chain(reductions)

@@ -7,6 +7,7 @@ use crate::system::mark::stored_values;
 use crate::system::world::node;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
+use trivium_protocol::idle::idle_arguments;
 use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
 
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
@@ -113,6 +114,8 @@ pub struct Client {
     pub script: Option<Script>,
     /// Accesses and calls that each thread may make.
     pub ops: Option<u32>,
+    /// For each call, which of its arguments have one value for all.
+    pub(crate) idle: Vec<Vec<bool>>,
     /// Calls that no thread can make, because there is nothing to make them with, and why.
     pub unmakeable: Vec<(OpId, String)>,
 }
@@ -175,6 +178,17 @@ impl Client {
         self.threads.len() > self.threads_of.len() || self.threads_of.iter().any(|threads| threads.len() > 1)
     }
 
+    /// Which arguments of which calls have one value for all, as `fork(a0, a1)`.
+    pub(crate) fn idle_arguments(&self, protocol: &Protocol) -> Vec<String> {
+        let ops = protocol.ops.iter().zip(&self.idle).filter(|(_, idle)| idle.contains(&true));
+        let named = ops.map(|(op, idle)| {
+            let args = op.args.iter().zip(idle).filter(|(_, is_idle)| **is_idle);
+            let names: Vec<&str> = args.map(|(arg, _)| arg.name.as_str()).collect();
+            format!("{}({})", op.name, names.join(", "))
+        });
+        named.collect()
+    }
+
     /// The most general client: any thread of the acting nodes, anything.
     pub(crate) fn general(
         protocol: &Protocol,
@@ -198,9 +212,11 @@ impl Client {
             }
         }
         let mut unmakeable = Vec::new();
+        let idle = if system.idle_words { idle_arguments(protocol) } else { Vec::new() };
         for op in 0..protocol.ops.len() {
             let (op, before) = (OpId::at(op), intents.len());
-            calls(protocol, op, system, objects, addresses, &mut intents)?;
+            let idle = idle.get(op.index()).map_or(&[][..], Vec::as_slice);
+            calls(protocol, op, idle, system, objects, addresses, &mut intents)?;
             if intents.len() == before {
                 unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
             }
@@ -217,6 +233,7 @@ impl Client {
             open_stores,
             script: None,
             ops: system.ops,
+            idle,
             unmakeable,
         })
     }
@@ -246,6 +263,7 @@ impl Client {
             open_stores: Vec::new(),
             script: Some(Script { scenario: scenario.clone(), actions }),
             ops: None,
+            idle: Vec::new(),
             unmakeable: Vec::new(),
         })
     }
@@ -289,10 +307,11 @@ fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec
     (fit(number, "the number of an action: there are at most 65,535"), register)
 }
 
-/// Adds every call of an operation: each object with each combination of arguments.
+/// Adds every call of an operation: each object with each combination of arguments, of which idle ones have one value.
 fn calls(
     protocol: &Protocol,
     op: OpId,
+    idle: &[bool],
     system: &System,
     objects: &[u32],
     addresses: &[i64],
@@ -304,7 +323,7 @@ fn calls(
         // A call about a block is about the word of it that is looked at.
         let word = [i64::from(id) * BLOCK_BYTES.cast_signed()];
         let addresses = if declared.object == BLOCK { &word } else { addresses };
-        let combinations = combinations(declared, system, objects, addresses)?;
+        let combinations = combinations(declared, idle, system, objects, addresses)?;
         intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
         if intents.len() > MOST_INTENTS {
             return Err(too_many(declared));
@@ -346,15 +365,24 @@ fn too_many(op: &Op) -> ConfigError {
 }
 
 /// Every combination of a call's arguments, as words.
-fn combinations(op: &Op, system: &System, objects: &[u32], addresses: &[i64]) -> Result<Vec<Vec<i64>>, ConfigError> {
+fn combinations(
+    op: &Op,
+    idle: &[bool],
+    system: &System,
+    objects: &[u32],
+    addresses: &[i64],
+) -> Result<Vec<Vec<i64>>, ConfigError> {
     let mut combinations = vec![Vec::new()];
-    for arg in &op.args {
-        let values = domain(&arg.ty, system, objects, addresses).ok_or_else(|| {
+    for (i, arg) in op.args.iter().enumerate() {
+        let mut values = domain(&arg.ty, system, objects, addresses).ok_or_else(|| {
             ConfigError::new(
                 format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, op.name),
                 "check a scenario, which says what to pass",
             )
         })?;
+        if idle.get(i) == Some(&true) {
+            values.truncate(1);
+        }
         if combinations.len().saturating_mul(values.len()) > MOST_INTENTS {
             return Err(too_many(op));
         }

@@ -15,6 +15,7 @@ mod every;
 mod file_test;
 mod files;
 mod folding;
+mod idle;
 mod initially;
 mod language;
 mod limits;

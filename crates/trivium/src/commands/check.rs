@@ -44,6 +44,7 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
         memory_words: None,
         clearing: !arguments.no_clearing,
         late_values: !arguments.no_late_values,
+        idle_words: !arguments.no_idle_words,
         dead_copies: !arguments.no_dead_copies,
         every_order: true,
     }

@@ -281,7 +281,7 @@ fn miss_has_the_keys_of_the_contract() {
     }
 }
 
-const CHECK: [&str; 20] = [
+const CHECK: [&str; 22] = [
     "verdict",
     "property",
     "states",
@@ -293,6 +293,8 @@ const CHECK: [&str; 20] = [
     "clearing",
     "late_values",
     "dead_copies",
+    "idle_words",
+    "idle",
     "promises",
     "uncompared",
     "assumptions",
