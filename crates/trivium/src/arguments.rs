@@ -390,6 +390,16 @@ pub enum Network {
     Unordered,
 }
 
+/// `--fairness`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Fairness {
+    /// What can happen again and again in the same state happens there again and again
+    #[default]
+    Strong,
+    /// What can happen in every state, from some state on, happens: retries that rob each other for ever are found
+    Weak,
+}
+
 /// The system in which a protocol is explored.
 #[derive(Debug, Args)]
 pub struct System {
@@ -469,6 +479,10 @@ pub struct Check {
     /// verdict is about this order, and where the order can be seen there is no symmetry
     #[arg(long)]
     pub ascending: bool,
+    /// What is assumed of events that must happen, where starvation is looked for. `weak` is without symmetry, and takes 8 bytes for each
+    /// transition
+    #[arg(long, value_enum, default_value_t)]
+    pub fairness: Fairness,
     /// Do not look for starvation and livelock. This saves about 4 bytes for each transition, and the verdict says so
     #[arg(long)]
     pub no_liveness: bool,

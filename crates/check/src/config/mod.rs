@@ -34,6 +34,17 @@ pub enum Search {
     Brute,
 }
 
+/// What is assumed of events that must happen (`docs/semantics.md`, section 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fairness {
+    /// One that can happen again and again in the same state happens there again and again.
+    #[default]
+    Strong,
+    /// One that can happen in every state, from some state on, happens.
+    Weak,
+}
+
 /// How the states that were found are known again. All but the first keep whole only those that wait to be expanded, do not
 /// look for starvation, and take no checkpoints. Where states may have been left out it is never said that a protocol holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,6 +230,9 @@ pub struct Config<'a> {
     pub value_symmetry: bool,
     /// Whether starvation and livelocks are looked for. Where the memory does not suffice the verdict is `incomplete`.
     pub liveness: bool,
+    /// Under which fairness. With [`Fairness::Weak`] names are not exchanged; only for [`Method::Exact`], without checkpoints, in one process; not for
+    /// [`Search::Brute`].
+    pub fairness: Fairness,
     /// Host threads; the results are the same for any number of them. Not for [`Search::Brute`].
     pub jobs: u32,
     /// Stop with verdict `incomplete` when this many states have been found.
@@ -276,6 +290,7 @@ impl Default for Config<'_> {
             symmetry: true,
             value_symmetry: true,
             liveness: true,
+            fairness: Fairness::Strong,
             jobs: 1,
             max_states: None,
             max_depth: None,

@@ -1,5 +1,6 @@
 //! From what a search has found to its report.
 
+use crate::config::Fairness;
 use crate::coverage::Seen;
 use crate::coverage::vacuity::NOTHING_HAPPENS;
 use crate::report::deadlock::explain;
@@ -86,6 +87,7 @@ pub(crate) fn conclude(stepper: &mut Stepper, tally: Tally, seen: Seen, conclusi
         idle: stepper.model.client.idle_arguments(protocol),
         every_order: stepper.model.system.every_order,
         liveness: tally.liveness,
+        fairness: Fairness::Strong,
         promises: protocol.claim_names().into_iter().chain(leads_to).collect(),
         uncompared: uncompared(stepper.model).map(String::from),
         fair_orders: stepper.model.system.every_order && code(protocol).any(depends_on_order),
@@ -145,6 +147,13 @@ fn incomplete_after(stepper: &mut Stepper, report: &mut Report, trace: Trace, se
     report.counterexample = tell(stepper, &trace).0;
     report.reason = Some(sentence);
     report.trace = Some(trace);
+}
+
+/// A report of a search that held, after which something was found that is violated all the same.
+pub(crate) fn with_violation(stepper: &mut Stepper, mut report: Report, violation: Violation, trace: Trace) -> Report {
+    report.vacuous = Vec::new();
+    violated(stepper, &mut report, violation, trace);
+    report
 }
 
 fn violated(stepper: &mut Stepper, report: &mut Report, violation: Violation, trace: Trace) {

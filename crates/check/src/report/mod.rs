@@ -8,6 +8,7 @@ pub(crate) mod late;
 pub(crate) mod parameters;
 pub(crate) mod trace;
 
+use crate::config::Fairness;
 use crate::coverage::{Counted, Coverage};
 use crate::report::deadlock::Waiting;
 use crate::report::parameters::{ParameterValue, TriedValue, tried_lines};
@@ -152,6 +153,8 @@ pub struct Report {
     pub every_order: bool,
     /// Whether starvation and livelocks were looked for.
     pub liveness: bool,
+    /// Under which fairness.
+    pub fairness: Fairness,
     /// Promises and invariants that were checked.
     pub promises: Vec<String>,
     /// Where nothing is promised about contents, so that no load was compared with any store: what to add.
@@ -356,8 +359,9 @@ fn scope(report: &Report) -> String {
     let others: Vec<String> =
         report.parameters.iter().filter(|p| p.value != p.default).map(ParameterValue::setting).collect();
     let others = (!others.is_empty()).then(|| others.join(", "));
+    let fairness = (report.fairness == Fairness::Weak).then_some("weak fairness");
     let reductions =
-        [Some(symmetry.as_str()), clearing, late_values, dead_copies, idle_words, ascending, report.method];
+        [fairness, Some(symmetry.as_str()), clearing, late_values, dead_copies, idle_words, ascending, report.method];
     [Some(report.system.as_str()), others.as_deref()]
         .into_iter()
         .chain(reductions)

@@ -1,12 +1,13 @@
 //! Breadth first through all states, so that the first violation found has the shortest story.
 
-use crate::config::{Config, ConfigError, Method, Progress, Search};
+use crate::config::{Config, ConfigError, Fairness, Method, Progress, Search};
 use crate::coverage::Seen;
-use crate::report::conclude::{Conclusion, Tally, conclude};
+use crate::report::conclude::{Conclusion, Tally, conclude, with_violation};
 use crate::report::deadlock::{stuck, waits};
 use crate::report::late::LateTrace;
 use crate::report::trace::Trace;
-use crate::report::{Exchanged, Report};
+use crate::report::{Exchanged, Report, Verdict};
+use crate::runs::weak::{Found as Weak, WeakSearch};
 use crate::search::add_trap;
 use crate::search::store::{StateNumber, Store, state_number};
 use crate::step::Stepper;
@@ -43,6 +44,9 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
     let system = if is_brute { config.system.unreduced() } else { config.system.clone() };
     let mut model = Model::new(protocol, &system)?;
     crate::search::allow(&model, config)?;
+    if config.fairness == Fairness::Weak {
+        return explore_weakly(&mut model, config);
+    }
     if !is_brute {
         // Who saves a search and takes it up again, alone or with others, has to explore the same system each time.
         let may_guess = config.group.is_none() && config.checkpoint.is_none() && config.resume.is_none();
@@ -56,6 +60,46 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
     let mut search = BruteForce::new(&model, config);
     let end = search.run();
     Ok(search.report(end))
+}
+
+/// The usual search without symmetry; where it finds nothing, who may wait for ever where fairness is weak.
+fn explore_weakly(model: &mut Model, config: &Config) -> Result<Report, ConfigError> {
+    refuse_with_weak(config)?;
+    let config = &Config { symmetry: false, ..config.clone() };
+    let report = match crate::search::explore_guessing(model, config)? {
+        Some(report) => report,
+        None => crate::search::explore(model, config)?,
+    };
+    let report = Report { fairness: Fairness::Weak, ..report };
+    if report.verdict != Verdict::Holds {
+        return Ok(report);
+    }
+    let begun = Instant::now();
+    let found = WeakSearch::new(model, config).run();
+    let report = Report { seconds: report.seconds + begun.elapsed().as_secs_f64(), ..report };
+    Ok(match found {
+        Weak::Nothing => report,
+        Weak::Limit(limit) => Report { verdict: Verdict::Incomplete, reason: Some(limit), ..report },
+        Weak::Waits { violation, trace } => with_violation(&mut Stepper::new(model), report, violation, trace),
+    })
+}
+
+/// What weak fairness is not looked at with.
+fn refuse_with_weak(config: &Config) -> Result<(), ConfigError> {
+    let given = [
+        (config.search == Search::Brute, "a search by brute force"),
+        (config.method != Method::Exact, "a search that keeps no states whole, or keeps them on disk"),
+        (config.checkpoint.is_some() || config.resume.is_some(), "checkpoints"),
+        (config.group.is_some_and(|group| group.size() > 1), "several ranks"),
+        (!config.liveness, "a search that does not look for starvation"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        None => Ok(()),
+        Some((_, what)) => Err(ConfigError::new(
+            format!("weak fairness is not looked at with {what}"),
+            "leave it out, or take `--fairness strong`",
+        )),
+    }
 }
 
 /// The same by brute force, with every order at every loop over nodes, whether it can be told apart or not. To test what says where it can.

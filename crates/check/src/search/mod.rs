@@ -56,7 +56,7 @@ pub use leftovers::{leftovers, unseen};
 use lengths::Lengths;
 use liveness::Liveness;
 use pack::Packed;
-pub(crate) use path::add_trap;
+pub(crate) use path::{add_trap, demand_text};
 pub(crate) use ranks::allow;
 use signatures::{Bits, Compacted};
 use states::States;

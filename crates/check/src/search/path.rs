@@ -12,6 +12,7 @@ use crate::report::deadlock::wish_text;
 use crate::report::late::LateTrace;
 use crate::report::trace::{Trace, last_state};
 use crate::step::Stepper;
+use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::promise::{LEADS_TO, STARVATION};
 use crate::system::world::World;
@@ -119,11 +120,17 @@ fn told(stepper: &mut Stepper, end: &World, wish: usize) -> (String, String) {
             (property.into(), format!("{others}{} is never done", wish_text(model, end, wish)))
         }
         Some(demand) => {
-            let demand = model.demands[demand];
-            let name = &model.protocol().leads_to[demand.leads_to].name;
-            let node = demand.node.map_or(String::new(), |node| format!(" at node {node}"));
-            let object = model.object_name(demand.object);
-            (format!("{LEADS_TO}{name}"), format!("what `{name}` demands of {object}{node} never comes"))
+            let (property, what) = demand_text(model, demand);
+            (property, format!("{what} never comes"))
         }
     }
+}
+
+/// The property that a demand belongs to, and what it asks for.
+pub(crate) fn demand_text(model: &Model, demand: usize) -> (String, String) {
+    let demand = model.demands[demand];
+    let name = &model.protocol().leads_to[demand.leads_to].name;
+    let node = demand.node.map_or(String::new(), |node| format!(" at node {node}"));
+    let object = model.object_name(demand.object);
+    (format!("{LEADS_TO}{name}"), format!("what `{name}` demands of {object}{node}"))
 }

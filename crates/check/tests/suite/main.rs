@@ -39,5 +39,6 @@ mod spin;
 mod suggest;
 mod values;
 mod walks;
+mod weak;
 mod weaker;
 mod wrong_lists;

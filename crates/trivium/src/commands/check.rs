@@ -3,7 +3,7 @@
 use super::explored::{Explored, ScenarioRun, one_line};
 use super::other_values::{OtherValue, WantedValues, other_values};
 use super::together;
-use crate::arguments::{Check, Format, Network, Ops, System};
+use crate::arguments::{Check, Fairness, Format, Network, Ops, System};
 use crate::out_file::OutFile;
 use crate::output::{self, Head, grouped};
 use crate::settings::{ResultSettings, flat};
@@ -118,6 +118,10 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         symmetry: !arguments.no_symmetry,
         value_symmetry: !arguments.no_value_symmetry,
         liveness: !arguments.no_liveness,
+        fairness: match arguments.fairness {
+            Fairness::Strong => trivium_check::Fairness::Strong,
+            Fairness::Weak => trivium_check::Fairness::Weak,
+        },
         jobs: arguments.common.jobs.jobs,
         max_states: arguments.max_states,
         max_depth: arguments.max_depth,
@@ -236,6 +240,7 @@ fn settings(arguments: &Check, protocol: &Protocol, config: &Config) -> Result<R
         .with("symmetry", !arguments.no_symmetry)
         .with("value_symmetry", !arguments.no_value_symmetry)
         .with("liveness", !arguments.no_liveness)
+        .with("fairness", config.fairness)
         .with("brute", arguments.brute)
         .with("max_states", arguments.max_states)
         .with("max_depth", arguments.max_depth)

@@ -132,11 +132,15 @@ fn within_a_crate_one_name_means_one_thing() {
 }
 
 /// Names of types that a crate shares with a type of another that its readers meet, and why this does not mislead.
-const ALIKE_ACROSS: [(&str, &str); 22] = [
+const ALIKE_ACROSS: [(&str, &str); 23] = [
     ("Ended", "how a run has ended: a simulated one, and a real one"),
     ("Engine", "what runs handlers: the code that does, and in `sim` the part of a machine whose time it takes"),
     ("Event", "an event: as the engine takes it, and by the names under which a chart keeps it"),
     ("Expr", "an expression: of a protocol, and of a model in SPIN's language"),
+    (
+        "Fairness",
+        "what is assumed of events that must happen: as it is searched with, and as the command line names it",
+    ),
     ("Lane", "a lane: as declared, and in `sim` what of a node waits for room on it"),
     ("Line", "a cache's line; in a study's file, which has that word, a line of a picture"),
     ("Local", "what belongs to one handler; in `sim` an event that belongs to one node"),
