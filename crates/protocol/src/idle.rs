@@ -4,7 +4,10 @@
 //!
 //! It is worked out backwards. A place that a value can be in is *looked at* where anything depends on what it holds, and so is a place from which a value is
 //! moved to one that is looked at. What is not known to be a mere move counts as a look: guards, conditions, addresses, destinations, arithmetic (which can
-//! overflow), values of another type (which can be outside its range), claims, and every step that is not named here.
+//! overflow), values of another type (which can be outside its range), claims, messages of lanes on which equal ones are one, and every step that is not named here.
+//!
+//! One thing sees values although nobody looks: whether an event changes a state at all, on which it depends what a deadlock is. So an argument is idle only if
+//! all places that it reaches hold nothing but the value that is passed: no other constant, and nothing that is looked at elsewhere, comes there.
 
 use crate::walk::{claims, each_step, expressions, object_of, parts, place_of, visit};
 use crate::*;
@@ -35,18 +38,24 @@ struct Flow<'p> {
     /// From where values come into a place.
     sources: BTreeMap<Holder, Vec<Holder>>,
     looked_at: BTreeSet<Holder>,
+    /// Places that may hold another value than the first of their type, whatever is passed.
+    mixed: BTreeSet<Holder>,
 }
 
 /// For each call, which of its arguments can be left at one value, since nothing looks at them.
 #[must_use]
 pub fn idle_arguments(protocol: &Protocol) -> Vec<Vec<bool>> {
-    let mut flow = Flow { protocol, code: 0, sources: BTreeMap::new(), looked_at: BTreeSet::new() };
+    let mut flow =
+        Flow { protocol, code: 0, sources: BTreeMap::new(), looked_at: BTreeSet::new(), mixed: BTreeSet::new() };
     flow.everything();
     flow.backwards();
+    flow.mixed = flow.forwards(flow.mixed.union(&flow.looked_at).copied());
     let is_idle = |op: usize, arg: usize, ty: &Type| {
         // One node or object in place of all would tell them apart.
-        matches!(ty, Type::Bool | Type::Int { .. } | Type::Word | Type::Address)
-            && !flow.looked_at.contains(&Holder::Call(OpId::at(op), arg as u16))
+        let holder = Holder::Call(OpId::at(op), arg as u16);
+        matches!(ty, Type::Bool | Type::Int { .. } | Type::Word)
+            && !flow.looked_at.contains(&holder)
+            && flow.forwards([holder].into_iter()).is_disjoint(&flow.mixed)
     };
     let ops = protocol.ops.iter().enumerate();
     ops.map(|(op, declared)| declared.args.iter().enumerate().map(|(i, arg)| is_idle(op, i, &arg.ty)).collect())
@@ -69,8 +78,42 @@ impl<'p> Flow<'p> {
                 each_step(&handler.steps, &mut |step| self.step(handler, step));
             }
         }
+        self.variables();
+        self.messages();
         self.ghosts();
         self.claims();
+    }
+
+    /// What variables hold at first.
+    fn variables(&mut self) {
+        for (role, declared) in (0..).map(RoleId).zip(&self.protocol.roles) {
+            for (var, declared) in (0..).map(VarId).zip(&declared.vars) {
+                match &declared.ty {
+                    // Lists are empty at first.
+                    Type::List { .. } => {}
+                    Type::Record(record) => {
+                        let fields = (0..).zip(&self.protocol.records[record.index()].fields);
+                        let others = fields.filter(|(_, field)| first_of(&field.ty) != Some(Bound::fixed(0)));
+                        self.mixed.extend(others.map(|(field, _)| Holder::Var(role, var, field)));
+                    }
+                    ty if first_of(ty) == Some(Bound::fixed(declared.initial)) => {}
+                    _ => _ = self.mixed.insert(Holder::Var(role, var, 0)),
+                }
+            }
+        }
+    }
+
+    /// Of messages of a duplicating lane equal ones are one, so that what they carry decides how many there are.
+    fn messages(&mut self) {
+        for (message, declared) in (0..).map(MessageId).zip(&self.protocol.messages) {
+            if self.protocol.lanes[declared.lane.index()].duplicating {
+                let args = 0..declared.args.len();
+                self.looked_at.extend(args.map(|arg| Holder::Message(message, arg as u16)));
+                if declared.payload != PayloadShape::Nothing {
+                    self.looked_at.insert(Holder::Memory);
+                }
+            }
+        }
     }
 
     /// What brings an event's arguments to a handler.
@@ -213,7 +256,13 @@ impl<'p> Flow<'p> {
                 self.moves(from, to);
                 parts(value).into_iter().for_each(|part| self.look(part));
             }
-            _ => self.look(value),
+            _ => {
+                self.look(value);
+                let is_first = matches!(&value.kind, ExprKind::Constant(c) if first_of(ty) == Some(*c));
+                if !is_first {
+                    self.mixed.insert(to);
+                }
+            }
         }
     }
 
@@ -231,14 +280,7 @@ impl<'p> Flow<'p> {
 
     /// Something depends on a value.
     fn look(&mut self, value: &Expr) {
-        visit(value, &mut |expr| {
-            self.looked_at.extend(self.holder(expr));
-            // Where equal messages are one, how many there are depends on what they carry.
-            if let ExprKind::Flight(message, _) = expr.kind {
-                let args = 0..self.protocol.messages[message.index()].args.len();
-                self.looked_at.extend(args.map(|arg| Holder::Message(message, arg as u16)));
-            }
-        });
+        visit(value, &mut |expr| self.looked_at.extend(self.holder(expr)));
     }
 
     fn look_at_owner(&mut self, place: &Place) {
@@ -284,5 +326,30 @@ impl<'p> Flow<'p> {
                 }
             }
         }
+    }
+
+    /// The places that values of these reach, themselves among them. What calls return is kept nowhere.
+    fn forwards(&self, from: impl Iterator<Item = Holder>) -> BTreeSet<Holder> {
+        let mut reached: BTreeSet<Holder> = from.collect();
+        loop {
+            let before = reached.len();
+            for (to, sources) in self.sources.iter().filter(|(to, _)| **to != Holder::Result) {
+                if sources.iter().any(|source| reached.contains(source)) {
+                    reached.insert(*to);
+                }
+            }
+            if reached.len() == before {
+                return reached;
+            }
+        }
+    }
+}
+
+/// The first value of a type, which is passed for all.
+fn first_of(ty: &Type) -> Option<Bound> {
+    match ty {
+        Type::Bool | Type::Word => Some(Bound::fixed(0)),
+        Type::Int { lo, .. } => Some(*lo),
+        _ => None,
     }
 }

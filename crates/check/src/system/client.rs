@@ -180,8 +180,10 @@ impl Client {
 
     /// Which arguments of which calls have one value for all, as `fork(a0, a1)`.
     pub(crate) fn idle_arguments(&self, protocol: &Protocol) -> Vec<String> {
-        let ops = protocol.ops.iter().zip(&self.idle).filter(|(_, idle)| idle.contains(&true));
-        let named = ops.map(|(op, idle)| {
+        let is_made = |op: usize| self.unmakeable.iter().all(|(other, _)| other.index() != op);
+        let ops = protocol.ops.iter().zip(&self.idle).enumerate();
+        let ops = ops.filter(|(op, (_, idle))| idle.contains(&true) && is_made(*op));
+        let named = ops.map(|(_, (op, idle))| {
             let args = op.args.iter().zip(idle).filter(|(_, is_idle)| **is_idle);
             let names: Vec<&str> = args.map(|(arg, _)| arg.name.as_str()).collect();
             format!("{}({})", op.name, names.join(", "))

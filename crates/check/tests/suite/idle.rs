@@ -20,14 +20,16 @@ fn found(report: &Report) -> (Verdict, Option<String>, Option<usize>) {
 
 /// Compares a protocol with one value of idle arguments and with all. `None` if it has none, or is too large.
 fn agrees(protocol: &Arc<Protocol>, system: &System, what: &str) -> Option<Report> {
-    let config = Config { max_states: Some(slow::all_or(60_000, 6_000)), ..system.clone().into() };
+    let (most, most_of_all) = (slow::all_or(60_000, 6_000), 400_000);
+    let config = Config { max_states: Some(most), ..system.clone().into() };
     let one = explore(protocol, &config).ok()?;
     let all = System { idle_words: false, ..system.clone() };
-    if one.verdict == Verdict::Incomplete || one.idle.is_empty() {
+    if one.states >= most || one.idle.is_empty() {
         return None;
     }
-    let of_all = explore(protocol, &Config { max_states: Some(400_000), ..all.into() }).ok()?;
-    if of_all.verdict == Verdict::Incomplete {
+    let of_all = explore(protocol, &Config { max_states: Some(most_of_all), ..all.into() }).ok()?;
+    // A search that a limit ends tells of starvation that it has seen, where a fault lies deeper.
+    if of_all.states >= most_of_all {
         return None;
     }
     assert!(of_all.idle.is_empty());
@@ -124,7 +126,7 @@ fn random_protocols_are_the_same_with_one_value_of_idle_words() {
             }
         }
     }
-    assert!(held > 20 && violated > 8 && differ > 4, "{held} held, {violated} violated, {differ} differ");
+    assert!(held > 8 && violated > 5 && differ > 8, "{held} held, {violated} violated, {differ} differ");
 }
 
 #[test]
@@ -143,7 +145,7 @@ const CARRIED: &str = "protocol carried
 object thing
 record work { ip: word, a0: word, a1: word }
 lane main unordered buffered
-op fork(t: thing, ip: word, a0: word, a1: word, n: 0..3, at: address)
+op fork(t: thing, ip: word, a0: word, a1: word, n: 0..3)
 op add(t: thing, by: word): word
 message Fork(ip: word, a0: word, a1: word), Bounce(ip: word, a0: word, a1: word) on main
 role home of thing {
@@ -160,7 +162,7 @@ role home of thing {
 role port of thing everywhere {
   var sum: word
   state Here {
-    on fork(ip, a0, a1, n, at) { send Fork(ip, a0, a1) to home; return }
+    on fork(ip, a0, a1, n) { send Fork(ip, a0, a1) to home; return }
     on add(by) { sum = sum + by; return sum }
     on Bounce(ip, a0, a1) { start retry(ip, a0, a1) }
   }
@@ -175,26 +177,22 @@ fn each_look_is_noticed() {
         let config = Config { max_states: Some(10), ..System { nodes: 2, ..System::default() }.into() };
         explore(&compiled(source), &config).unwrap().idle
     };
-    assert_eq!(idle(CARRIED), ["fork(ip, a0, a1, n, at)"]);
+    assert_eq!(idle(CARRIED), ["fork(ip, a0, a1, n)"]);
     for (was, now, left) in [
         (
             "send Fork(ip, a0, a1) to home; return",
             "assert n < 9; send Fork(ip, a0, a1) to home; return",
-            "fork(ip, a0, a1, at)",
+            "fork(ip, a0, a1)",
         ),
-        ("on fork(ip, a0, a1, n, at) {", "on fork(ip, a0, a1, n, at) { memory[at] = a0;", "fork(ip, a0, a1, n)"),
-        ("on fork(ip, a0, a1, n, at) {", "on fork(ip, a0, a1, n, at) { assert a0 != a1;", "fork(ip, n, at)"),
-        ("what = w }", "what = w; assert w.a0 != 7 }", "fork(ip, a1, n, at)"),
-        ("start retry(ip, a0, a1)", "start retry(a1, a0, a1); let b = ip * 2", "fork(a0, n, at)"),
-        (
-            "a1: word) { send Fork",
-            "a1: word) { if a1 == 3 { start retry(ip, a0, a1) }; send Fork",
-            "fork(ip, a0, n, at)",
-        ),
-        ("on Fork(ip, a0, a1) {", "on Fork(ip, a0, a1) when what.a1 != 1 {", "fork(ip, n, at)"),
-        ("role port", "invariant i of thing: home.what.ip < 5\nrole port", "fork(a0, a1, n, at)"),
-        ("role port", "assume fork(t, ip, a0, a1, n, at) when ip < 5\nrole port", "fork(a0, a1, n, at)"),
-        ("role port", "ghost g of thing { var x: word; on fork(m, ip, a0, a1, n, at) { x = 1 } }\nrole port", ""),
+        ("on fork(ip, a0, a1, n) {", "on fork(ip, a0, a1, n) { memory[0] = a0;", "fork(ip, a0, a1, n)"),
+        ("on fork(ip, a0, a1, n) {", "on fork(ip, a0, a1, n) { assert a0 != a1;", "fork(ip, n)"),
+        ("what = w }", "what = w; assert w.a0 != 7 }", "fork(ip, n)"),
+        ("start retry(ip, a0, a1)", "start retry(a1, a0, a1); let b = ip * 2", "fork(n)"),
+        ("a1: word) { send Fork", "a1: word) { if a1 == 3 { start retry(ip, a0, a1) }; send Fork", "fork(ip, n)"),
+        ("on Fork(ip, a0, a1) {", "on Fork(ip, a0, a1) when what.a1 != 1 {", "fork(ip, n)"),
+        ("role port", "invariant i of thing: home.what.ip < 5\nrole port", "fork(a0, a1, n)"),
+        ("role port", "assume fork(t, ip, a0, a1, n) when ip < 5\nrole port", "fork(a0, a1, n)"),
+        ("role port", "ghost g of thing { var x: word; on fork(m, ip, a0, a1, n) { x = 1 } }\nrole port", ""),
     ] {
         assert!(CARRIED.contains(was), "{was}");
         let changed = CARRIED.replacen(was, now, 1);
@@ -205,5 +203,59 @@ fn each_look_is_noticed() {
         };
         let expected: Vec<&str> = [left].into_iter().filter(|left| !left.is_empty()).collect();
         assert_eq!(idle(&changed), expected, "{now}");
+    }
+}
+
+/// What looks at a word without a look: equal messages that are one, and whether an event changes anything.
+#[test]
+fn equality_is_a_look() {
+    for source in [
+        // With data, of a lane on which equal messages are one.
+        "protocol ranges
+object thing
+lane main unordered buffered duplicating
+message Range on main with memory
+op f(t: thing, w: word)
+role home of thing {
+  state Idle { on f(w) { memory[0] = w; send Range with memory[0..8] to me; return } on Range { } }
+}
+invariant few of thing: all n: flight(Range to n) <= 1
+",
+        // One message or two.
+        "protocol merged
+object thing
+lane main unordered duplicating
+message M(w: 0..3) on main
+op f(t: thing, w: 0..3)
+role home of thing {
+  var n: 0..2
+  var who: thread
+  state Idle { on f(w) { who = caller; n = 0; send M(3) to me; send M(w) to me; goto Wait } on M {} }
+  state Wait { on f impossible on M { n += 1; if n == 2 { return to who; goto Done } } }
+  state Done { on M { if n < 2 { n += 1 } } on f { return } }
+}
+",
+        // Something goes on, or nothing does.
+        "protocol exchange
+object thing
+op f(t: thing, w: 0..3)
+role home of thing {
+  var a: 0..3 = 2
+  var b: 0..3
+  var begun: bool
+  task swap() { let x = a; a = b; b = x; start swap() }
+  state A { on f(w) { b = w; begun = true; start swap(); goto B } }
+  state B { on f impossible }
+}
+invariant l of thing: leads_to(home.begun, not home.begun)
+",
+    ] {
+        let protocol = compiled(source);
+        let with = |idle_words| {
+            let system = System { nodes: 2, ops: Some(3), idle_words, ..System::declared(&protocol) };
+            explore(&protocol, &system.into()).unwrap()
+        };
+        assert_eq!(found(&with(true)), found(&with(false)), "{source}\n{}", text(&with(true)));
+        assert_eq!(with(true).verdict, Verdict::Violated, "{source}");
     }
 }

@@ -161,3 +161,23 @@ fn what_weak_fairness_does_not_go_with_is_refused() {
     let small = explore(&tug, &Config { max_states: Some(5), ..weak() }).unwrap();
     assert_eq!(small.verdict, Verdict::Incomplete);
 }
+
+/// Threads of a node that go on together do so one after the other, and between them nothing can happen: that is no excuse for what could.
+#[test]
+fn the_moment_between_threads_excuses_nothing() {
+    let source = "protocol together
+lane main fifo buffered
+message Get on main
+message Data on main with block
+role home of block { state Here: read { on Get { send Data to sender } on write { complete } } }
+role cache of block {
+  otherwise impossible
+  state Away { on read, write { send Get to home; await Data { install; goto Ready; resume } } }
+  state Ready: write { on evict { goto Away } }
+}
+";
+    let protocol = compiled(source);
+    let system = System { nodes: 3, threads_per_node: 2, values: 1, ..System::declared(&protocol) };
+    let report = explore(&protocol, &Config { fairness: Fairness::Weak, ..system.into() }).unwrap();
+    assert_eq!(report.verdict, Verdict::Holds, "{}", text(&report));
+}

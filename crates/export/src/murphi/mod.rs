@@ -57,6 +57,9 @@ const MODELLED: [Operation; 3] = [Operation::Exchange, Operation::CompareExchang
 /// # Errors
 /// When such a system cannot be made of the protocol, or Murphi cannot express it.
 pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
+    // A store that is open would be settled by whoever performs it for its thread: the model has those that begin with their values.
+    let late_values = system.late_values && !performs_for_threads(protocol);
+    let system = &System { late_values, ..system.clone() };
     let model = Outline::new(protocol, system)?;
     let export = Export::new(&model, system, channel)?;
     let mut out = Lines::default();

@@ -4,7 +4,7 @@ use super::Export;
 use super::expressions::{Scope, substitute};
 use super::lines::Lines;
 use trivium_check::Intent;
-use trivium_protocol::{Assume, Expr, ExprKind, GhostEvent, MessageId, OpId, Promise, RoleId};
+use trivium_protocol::{Assume, Expr, ExprKind, GhostEvent, Invariant, MessageId, OpId, Promise, RoleId};
 
 impl Export<'_> {
     /// Whether the assumptions and the discipline that the promises imply let thread `t` do this now.
@@ -205,7 +205,9 @@ impl Export<'_> {
         counted.sort();
         counted.dedup();
         counted.into_iter().for_each(|message| self.flights(message, out));
-        for invariant in &protocol.invariants {
+        // One about objects of which there are none says nothing.
+        let is_about_any = |invariant: &&Invariant| self.model.objects[invariant.object.index()] > 0;
+        for invariant in protocol.invariants.iter().filter(is_about_any) {
             let role = self.roles().find(|(_, role)| role.object == invariant.object).map_or(RoleId(0), |(id, _)| id);
             let scope = Scope {
                 export: self,
@@ -283,6 +285,10 @@ impl Export<'_> {
             .map(|lane| format!("(exists x: Node do exists y: Node do lane{lane}[x][y].n > 0 end end)"))
             .collect();
         waits.push("(exists t: Thread do phase[t] != 0 & !may_wait(t) end)".into());
+        if let Some(script) = &self.model.client.script {
+            let ends = script.actions.iter().enumerate();
+            waits.extend(ends.map(|(t, actions)| format!("(phase[{t}] = 0 & count[{t}] < {})", actions.len())));
+        }
         out.routine("function waits(): boolean", &[], |out| out.line(format!("return {};", waits.join(" | "))));
         out.line("invariant \"deadlock\" !waits() | moves();");
     }

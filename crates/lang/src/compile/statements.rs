@@ -116,7 +116,13 @@ impl Compiler {
             }
             return Some(values);
         }
-        let (found, make): (Type, Box<dyn Fn(u16) -> ExprKind>) = match self.target(frame, expr)? {
+        let Some(target) = self.target(frame, expr) else {
+            // It has no fields that could be moved: what it is instead is an error.
+            let found = self.expr(frame, expr)?;
+            self.require(expr.span, &found.ty, ty);
+            return None;
+        };
+        let (found, make): (Type, Box<dyn Fn(u16) -> ExprKind>) = match target {
             Target::Local(id, None, ty) => (ty, Box::new(move |i| ExprKind::LocalField(id, i))),
             Target::Place(place, ty) => {
                 (ty, Box::new(move |i| ExprKind::Var(Place { field: Some(i), ..place.clone() })))

@@ -20,6 +20,8 @@ pub(super) struct Graph {
     pub ends: Vec<usize>,
     /// Who waits for nothing in it.
     pub content: Vec<Wishes>,
+    /// Whether it is a moment between threads that go on together: nothing else can happen then, and what cannot is not for ever put off by that.
+    pub between: Vec<bool>,
     /// Events that are calls which threads owe each other.
     pub owed: FxHashSet<u32>,
 }
@@ -83,12 +85,21 @@ impl Graph {
         steps.filter(|(target, _)| states.binary_search(target).is_ok())
     }
 
+    fn is_between(&self, state: StateNumber) -> bool {
+        self.between.get(state as usize) == Some(&true)
+    }
+
+    /// The state of a component from which it is told how one goes round.
+    pub fn root(&self, states: &[StateNumber]) -> StateNumber {
+        states.iter().copied().find(|&state| !self.is_between(state)).unwrap_or(states[0])
+    }
+
     /// Whether one can stay in a component for ever.
     fn is_trap(&self, states: &[StateNumber]) -> bool {
         let mut stays = false;
         // What can happen in every state, and does not happen by any step inside.
-        let mut left = self.possible(states[0]);
-        for &state in states {
+        let mut left = self.possible(self.root(states));
+        for &state in states.iter().filter(|&&state| !self.is_between(state)) {
             let possible = self.possible(state);
             left.retain(|event| possible.contains(event));
         }
@@ -102,14 +113,16 @@ impl Graph {
     /// From the first state of a component back to it: by each event that can happen in it, or through a state in which that cannot happen; and by all that is
     /// owed and can be done anywhere in the component.
     pub fn round(&self, states: &[StateNumber]) -> Vec<Link> {
-        let first = states[0];
+        let first = self.root(states);
         let mut open: Vec<u32> = self.possible(first).into_iter().collect();
         let owed: FxHashSet<u32> =
             states.iter().flat_map(|&state| self.possible(state)).filter(|event| self.owed.contains(event)).collect();
         open.retain(|event| !owed.contains(event));
         open.extend(&owed);
         open.sort_unstable();
-        let stops = |event: &u32, possible: &FxHashSet<u32>| !owed.contains(event) && !possible.contains(event);
+        let stops = |event: &u32, target: StateNumber, possible: &FxHashSet<u32>| {
+            !owed.contains(event) && !self.is_between(target) && !possible.contains(event)
+        };
         let mut round: Vec<Link> = Vec::new();
         let mut at = first;
         while !open.is_empty() {
@@ -117,13 +130,13 @@ impl Graph {
             let settles = |(target, event): Link| {
                 open.contains(&event) || {
                     let possible = self.possible(target);
-                    open.iter().any(|event| stops(event, &possible))
+                    open.iter().any(|event| stops(event, target, &possible))
                 }
             };
             let way = self.way(states, at, settles);
             for &(target, event) in &way {
                 let possible = self.possible(target);
-                open.retain(|wanted| *wanted != event && !stops(wanted, &possible));
+                open.retain(|wanted| *wanted != event && !stops(wanted, target, &possible));
             }
             let Some(&(target, _)) = way.last() else { break };
             at = target;

@@ -30,7 +30,7 @@ use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::progress::{content, everybody, must_happen};
 use crate::system::promise::{STARVATION, Violation};
-use crate::system::world::{Flight, World};
+use crate::system::world::{Flight, ThreadState, World};
 use graph::{Graph, VOLUNTARY};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trivium_engine::number::fit;
@@ -138,6 +138,7 @@ impl<'m> WeakSearch<'m> {
             }
             self.model.codec.decode(self.store.get(state), &mut present);
             self.graph.content.push(content(self.model, &present));
+            self.graph.between.push(self.is_between(&present));
             self.stepper.actions(&present, &mut actions);
             for &action in &actions {
                 let event = self.number_of(&present, action);
@@ -159,6 +160,12 @@ impl<'m> WeakSearch<'m> {
             state += 1;
         }
         None
+    }
+
+    /// Whether threads of a node that were let go together are on their way, between which nothing else comes.
+    fn is_between(&self, world: &World) -> bool {
+        let goes = |thread: usize| world.thread(&self.model.layout, thread).0 == ThreadState::LetGo;
+        self.model.client.shares_nodes() && (0..self.model.client.threads.len()).any(goes)
     }
 
     fn limit(&self, state: usize) -> Option<String> {
@@ -217,7 +224,7 @@ impl<'m> WeakSearch<'m> {
 
     /// The way to the first state of a trap, and round through all that fairness asks for.
     fn told(mut self, trap: &Trap) -> Found {
-        let first = trap.states[0];
+        let first = self.graph.root(&trap.states);
         let mut path = vec![first];
         while let Some(&state) = path.last().filter(|&&state| state != 0) {
             path.push(self.store.parent(state));
