@@ -286,7 +286,7 @@ impl Export<'_> {
     /// Whether an intent may be what the idle thread `t` does next.
     pub fn may_be_next(&self, number: usize, intent: &Intent) -> String {
         match &self.model.client.script {
-            Some(_) => format!("next_intent(t) = {number}"),
+            Some(_) => format!("next_intent(t) = {number} & {}", self.may_start(intent)),
             None if self.model.client.ops.is_some() => format!("count[t] > 0 & {}", self.may_start(intent)),
             None => self.may_start(intent),
         }
