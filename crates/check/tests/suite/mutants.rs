@@ -59,7 +59,8 @@ fn agree(protocol: &Arc<Protocol>, nodes: u32, objects: u32) -> Result<(), TestC
     }
     if fast.verdict == Verdict::Violated {
         prop_assert!(symmetric.verdict == Verdict::Violated, "{}\n{}", text(&fast), text(&symmetric));
-        prop_assert!(is_minimal(protocol, &system, &fast).unwrap_or(true), "{}", text(&fast));
+        // In the system in which it was found: another one may number calls otherwise.
+        prop_assert!(is_minimal(protocol, &system.unreduced(), &fast).unwrap_or(true), "{}", text(&fast));
     }
     retold(protocol, &system, &symmetric)?;
     if let Ok(model) = murphi(protocol, &system, 8) {
