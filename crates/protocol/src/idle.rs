@@ -35,8 +35,9 @@ struct Flow<'p> {
     protocol: &'p Protocol,
     /// The number of the code whose locals are meant.
     code: usize,
-    /// From where values come into a place.
+    /// From where values come into a place, and where they go from it.
     sources: BTreeMap<Holder, Vec<Holder>>,
+    targets: BTreeMap<Holder, Vec<Holder>>,
     looked_at: BTreeSet<Holder>,
     /// Places that may hold another value than the first of their type, whatever is passed.
     mixed: BTreeSet<Holder>,
@@ -45,17 +46,19 @@ struct Flow<'p> {
 /// For each call, which of its arguments can be left at one value, since nothing looks at them.
 #[must_use]
 pub fn idle_arguments(protocol: &Protocol) -> Vec<Vec<bool>> {
-    let mut flow =
-        Flow { protocol, code: 0, sources: BTreeMap::new(), looked_at: BTreeSet::new(), mixed: BTreeSet::new() };
+    let mut flow = Flow::new(protocol);
     flow.everything();
-    flow.backwards();
-    flow.mixed = flow.forwards(flow.mixed.union(&flow.looked_at).copied());
+    let looked_at = closure(flow.looked_at.into_iter(), &flow.sources);
+    let mut mixed = closure(flow.mixed.union(&looked_at).copied(), &flow.targets);
+    // What calls return is kept nowhere.
+    mixed.remove(&Holder::Result);
+    let meets_others = closure(mixed.into_iter(), &flow.sources);
     let is_idle = |op: usize, arg: usize, ty: &Type| {
         // One node or object in place of all would tell them apart.
         let holder = Holder::Call(OpId::at(op), arg as u16);
         matches!(ty, Type::Bool | Type::Int { .. } | Type::Word)
-            && !flow.looked_at.contains(&holder)
-            && flow.forwards([holder].into_iter()).is_disjoint(&flow.mixed)
+            && !looked_at.contains(&holder)
+            && !meets_others.contains(&holder)
     };
     let ops = protocol.ops.iter().enumerate();
     ops.map(|(op, declared)| declared.args.iter().enumerate().map(|(i, arg)| is_idle(op, i, &arg.ty)).collect())
@@ -63,6 +66,12 @@ pub fn idle_arguments(protocol: &Protocol) -> Vec<Vec<bool>> {
 }
 
 impl<'p> Flow<'p> {
+    fn new(protocol: &'p Protocol) -> Flow<'p> {
+        let (sources, targets) = Default::default();
+        let (looked_at, mixed) = Default::default();
+        Flow { protocol, code: 0, sources, targets, looked_at, mixed }
+    }
+
     fn everything(&mut self) {
         // Loads of a block find what is stored in its memory.
         if self.protocol.uses(BLOCK) {
@@ -174,6 +183,7 @@ impl<'p> Flow<'p> {
 
     fn moves(&mut self, from: Holder, to: Holder) {
         self.sources.entry(to).or_default().push(from);
+        self.targets.entry(from).or_default().push(to);
     }
 
     fn step(&mut self, handler: &'p Handler, step: &'p Step) {
@@ -288,13 +298,11 @@ impl<'p> Flow<'p> {
     }
 
     fn look_at_var(&mut self, place: &Place) {
-        let ty = &self.protocol.roles[place.role.index()].vars[place.var.index()].ty;
-        let element = if let Type::List { of, .. } = ty { of } else { ty };
-        let fields = 0..self.fields(element);
+        let fields = 0..self.fields(self.element_type(place));
         self.looked_at.extend(fields.map(|field| Holder::Var(place.role, place.var, field)));
     }
 
-    /// The type of the elements of a list.
+    /// The type of the elements of a list, or of a variable that is none.
     fn element_type(&self, place: &Place) -> &'p Type {
         match &self.protocol.roles[place.role.index()].vars[place.var.index()].ty {
             Type::List { of, .. } => of,
@@ -315,34 +323,16 @@ impl<'p> Flow<'p> {
             other => other.clone(),
         }
     }
+}
 
-    /// What goes to a place that is looked at is looked at.
-    fn backwards(&mut self) {
-        let mut open: Vec<Holder> = self.looked_at.iter().copied().collect();
-        while let Some(holder) = open.pop() {
-            for from in self.sources.get(&holder).into_iter().flatten() {
-                if self.looked_at.insert(*from) {
-                    open.push(*from);
-                }
-            }
-        }
+/// These places, and all to which a relation leads from them.
+fn closure(from: impl Iterator<Item = Holder>, next: &BTreeMap<Holder, Vec<Holder>>) -> BTreeSet<Holder> {
+    let mut reached: BTreeSet<Holder> = from.collect();
+    let mut open: Vec<Holder> = reached.iter().copied().collect();
+    while let Some(holder) = open.pop() {
+        open.extend(next.get(&holder).into_iter().flatten().filter(|next| reached.insert(**next)));
     }
-
-    /// The places that values of these reach, themselves among them. What calls return is kept nowhere.
-    fn forwards(&self, from: impl Iterator<Item = Holder>) -> BTreeSet<Holder> {
-        let mut reached: BTreeSet<Holder> = from.collect();
-        loop {
-            let before = reached.len();
-            for (to, sources) in self.sources.iter().filter(|(to, _)| **to != Holder::Result) {
-                if sources.iter().any(|source| reached.contains(source)) {
-                    reached.insert(*to);
-                }
-            }
-            if reached.len() == before {
-                return reached;
-            }
-        }
-    }
+    reached
 }
 
 /// The first value of a type, which is passed for all.

@@ -41,6 +41,27 @@ impl LateTrace {
         }
     }
 
+    /// Executes the one of these events of a state that leads to the state with these bytes, and adds it.
+    ///
+    /// # Panics
+    /// If there is none: only ways that were gone before are gone again.
+    pub fn add_step(
+        &mut self,
+        stepper: &mut Stepper,
+        world: &World,
+        actions: impl IntoIterator<Item = Action>,
+        wanted: &[u8],
+    ) -> World {
+        let mut bytes = Vec::new();
+        let next = actions.into_iter().find_map(|action| {
+            self.add_way(stepper, world, action, |stepper, next, result| {
+                stepper.model.codec.encode(next, &mut bytes);
+                result.is_ok() && bytes == wanted
+            })
+        });
+        next.expect("a state was reached by an event of the one before")
+    }
+
     /// Adds an event that a stepper has just executed in a state of which this is the label.
     fn push(&mut self, stepper: &Stepper, label: Label) {
         let at = self.trace.len();

@@ -9,7 +9,7 @@ use crate::report::trace::Trace;
 use crate::report::{Exchanged, Report, Verdict};
 use crate::runs::weak::{Found as Weak, WeakSearch};
 use crate::search::add_trap;
-use crate::search::store::{StateNumber, Store, state_number};
+use crate::search::store::{StateNumber, Store, state_number, way_to};
 use crate::step::Stepper;
 use crate::system::action::Action;
 use crate::system::begin::check_first;
@@ -48,13 +48,7 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
         return explore_weakly(&mut model, config);
     }
     if !is_brute {
-        // Who saves a search and takes it up again, alone or with others, has to explore the same system each time.
-        let may_guess = config.group.is_none() && config.checkpoint.is_none() && config.resume.is_none();
-        let may_guess = may_guess && config.method == Method::Exact;
-        if may_guess && let Some(report) = crate::search::explore_guessing(&mut model, config)? {
-            return Ok(report);
-        }
-        return crate::search::explore(&model, config);
+        return explore_fast(&mut model, config);
     }
     model.engine = model.engine.walking();
     let mut search = BruteForce::new(&model, config);
@@ -62,15 +56,22 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
     Ok(search.report(end))
 }
 
+/// The usual search.
+fn explore_fast(model: &mut Model, config: &Config) -> Result<Report, ConfigError> {
+    // Who saves a search and takes it up again, alone or with others, has to explore the same system each time.
+    let may_guess = config.group.is_none() && config.checkpoint.is_none() && config.resume.is_none();
+    let may_guess = may_guess && config.method == Method::Exact;
+    if may_guess && let Some(report) = crate::search::explore_guessing(model, config)? {
+        return Ok(report);
+    }
+    crate::search::explore(model, config)
+}
+
 /// The usual search without symmetry; where it finds nothing, who may wait for ever where fairness is weak.
 fn explore_weakly(model: &mut Model, config: &Config) -> Result<Report, ConfigError> {
     refuse_with_weak(config)?;
     let config = &Config { symmetry: false, ..config.clone() };
-    let report = match crate::search::explore_guessing(model, config)? {
-        Some(report) => report,
-        None => crate::search::explore(model, config)?,
-    };
-    let report = Report { fairness: Fairness::Weak, ..report };
+    let report = Report { fairness: Fairness::Weak, ..explore_fast(model, config)? };
     if report.verdict != Verdict::Holds {
         return Ok(report);
     }
@@ -384,23 +385,13 @@ impl<'m> BruteForce<'m> {
 
     /// The events that lead from the first state to another, and that state.
     fn trace_to(&mut self, state: StateNumber) -> (LateTrace, World) {
-        let mut path = vec![state];
-        while let Some(&state) = path.last().filter(|&&state| state != 0) {
-            path.push(self.store.parent(state));
-        }
         let mut trace = LateTrace::default();
         let mut world = self.model.first();
-        let (mut actions, mut bytes) = (Vec::new(), Vec::new());
-        for &number in path.iter().rev().skip(1) {
+        let mut actions = Vec::new();
+        for &number in &way_to(state, |state| self.store.parent(state))[1..] {
             self.stepper.actions(&world, &mut actions);
             let wanted = self.store.get(number);
-            let next = actions.iter().find_map(|&action| {
-                trace.add_way(&mut self.stepper, &world, action, |stepper, next, result| {
-                    stepper.model.codec.encode(next, &mut bytes);
-                    result.is_ok() && bytes == wanted
-                })
-            });
-            world = next.expect("a state was reached by an event of its parent");
+            world = trace.add_step(&mut self.stepper, &world, actions.iter().copied(), wanted);
         }
         (trace, world)
     }

@@ -8,6 +8,7 @@ use super::expand::{Worker, pack_by};
 use super::liveness::{cycle, kind_of_trap};
 use super::pack::{Packed, hash};
 use super::states::States;
+use super::store::way_to;
 use crate::report::deadlock::wish_text;
 use crate::report::late::LateTrace;
 use crate::report::trace::{Trace, last_state};
@@ -25,12 +26,8 @@ pub(crate) struct Path {
 
 /// The events that lead to a state.
 pub(crate) fn to_state(worker: &mut Worker, states: &States, state: StateNumber) -> Path {
-    let mut numbers = vec![state];
-    while let Some(&state) = numbers.last().filter(|&&state| state != 0) {
-        numbers.push(states.arena.parent(state));
-    }
-    numbers.reverse();
-    along(worker, &numbers[1..], |number, bytes| bytes == states.arena.get(*number))
+    let way = way_to(state, |state| states.arena.parent(state));
+    along(worker, &way[1..], |number, bytes| bytes == states.arena.get(*number))
 }
 
 /// The events that lead along some states, from the one after the first on.

@@ -11,6 +11,16 @@ pub(crate) fn state_number(count: usize) -> StateNumber {
     fit(count, "the number of a state: a search ends before there are so many")
 }
 
+/// The states on the way from the first to one, both included, where each is reached from its parent.
+pub(crate) fn way_to(state: StateNumber, parent: impl Fn(StateNumber) -> StateNumber) -> Vec<StateNumber> {
+    let mut way = vec![state];
+    while let Some(&state) = way.last().filter(|&&state| state != 0) {
+        way.push(parent(state));
+    }
+    way.reverse();
+    way
+}
+
 /// A slot without a state.
 const EMPTY: u64 = u64::MAX;
 /// More states have no numbers, and no places of their own among the slots.

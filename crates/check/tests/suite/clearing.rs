@@ -3,6 +3,7 @@
 
 use crate::calls;
 use crate::mutant::{self, config};
+use crate::shipped::written;
 use crate::slow;
 use crate::wrong_lists;
 use proptest::prelude::*;
@@ -13,11 +14,6 @@ use trivium_protocol::Protocol;
 
 /// States after which an exploration is left.
 const MOST: u64 = 8000;
-
-fn compiled(text: &str) -> Arc<Protocol> {
-    let compiled = trivium_lang::compile("calls.tri", text, &Default::default());
-    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}\n{text}")))
-}
 
 fn searched((nodes, objects, ops): (u32, u32, u32), clearing: bool) -> Config<'static> {
     let system = System { nodes, objects, clearing, ops: Some(ops), ..System::default() };
@@ -65,7 +61,7 @@ proptest! {
     #[test]
     fn nothing_that_is_cleared_is_read_again(seed: u64, system in prop::sample::select(&SYSTEMS[..])) {
         let text = calls::protocol(seed);
-        let protocol = compiled(&text);
+        let protocol = written(&text);
         agree(&protocol, system).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
     }
 }
@@ -76,7 +72,7 @@ fn many_protocols_that_call_each_other_are_explored() {
     let mut found = BTreeMap::new();
     let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
     for seed in 0..100 {
-        let protocol = compiled(&calls::protocol(seed * 7919));
+        let protocol = written(&calls::protocol(seed * 7919));
         match agree(&protocol, (2, 1, 2)).unwrap_or_else(|error| panic!("{error}")) {
             None => note("too large"),
             Some((cleared, kept)) => {
@@ -113,7 +109,7 @@ fn wrong_lists_of_what_is_dead_are_noticed() {
     let mut told = Vec::new();
     for (name, mistake) in wrong_lists::MISTAKES {
         let notices = |&(number, system): &(usize, (u32, u32, u32))| {
-            let protocol = compiled(&calls::protocol(number as u64 * 7919));
+            let protocol = written(&calls::protocol(number as u64 * 7919));
             wrong_lists::mistaken(&protocol, mistake).is_some_and(|wrong| agree(&wrong, system).is_err())
         };
         let systems = SYSTEMS.iter().copied().cycle().enumerate().take(slow::all_or(120, 40));
@@ -122,7 +118,7 @@ fn wrong_lists_of_what_is_dead_are_noticed() {
     println!("noticed: {told:?}");
     assert!(told.iter().all(|&(_, noticed)| noticed > slow::all_or(3, 0)), "{told:?}");
     // What only a claim reads is seldom dead in a random protocol, and more seldom missed.
-    let wrong = wrong_lists::mistaken(&compiled(CLAIMED), wrong_lists::CLAIMS_FORGOTTEN.1).expect("a claim reads it");
+    let wrong = wrong_lists::mistaken(&written(CLAIMED), wrong_lists::CLAIMS_FORGOTTEN.1).expect("a claim reads it");
     assert!(agree(&wrong, (1, 1, 4)).is_err(), "{}", wrong_lists::CLAIMS_FORGOTTEN.0);
 }
 

@@ -1,22 +1,13 @@
 //! Arguments of calls at which nothing looks: one value stands for all, and the verdict owes nothing to the analysis that finds them.
 
+use crate::answers::found;
 use crate::random::Random;
 use crate::shipped;
+use crate::shipped::written;
 use crate::slow;
 use std::sync::Arc;
 use trivium_check::{Config, Report, System, Verdict, explore, text};
 use trivium_protocol::Protocol;
-
-fn compiled(source: &str) -> Arc<Protocol> {
-    let compiled = trivium_lang::compile("idle.tri", source, &Default::default());
-    Arc::new(compiled.unwrap_or_else(|e| panic!("{e:?}\n{source}")))
-}
-
-/// What must be the same: where nothing repeats itself, a counterexample is as short as any.
-fn found(report: &Report) -> (Verdict, Option<String>, Option<usize>) {
-    let repeats = ["starvation", "livelock"].map(Some).contains(&report.property.as_deref());
-    (report.verdict, report.property.clone(), (!repeats).then_some(report.counterexample.len()))
-}
 
 /// Compares a protocol with one value of idle arguments and with all. `None` if it has none, or is too large.
 fn agrees(protocol: &Arc<Protocol>, system: &System, what: &str) -> Option<Report> {
@@ -108,7 +99,7 @@ fn random_protocols_are_the_same_with_one_value_of_idle_words() {
     let (mut held, mut violated, mut differ) = (0, 0, 0);
     for seed in 0..slow::all_or(4000, 80) {
         let source = protocol(seed);
-        let protocol = compiled(&source);
+        let protocol = written(&source);
         let system = System { nodes: 2, ops: Some(1 + seed as u32 % 2), ..System::default() };
         match agrees(&protocol, &system, &source) {
             Some(report) if report.verdict == Verdict::Holds => held += 1,
@@ -175,7 +166,7 @@ role port of thing everywhere {
 fn each_look_is_noticed() {
     let idle = |source: &str| {
         let config = Config { max_states: Some(10), ..System { nodes: 2, ..System::default() }.into() };
-        explore(&compiled(source), &config).unwrap().idle
+        explore(&written(source), &config).unwrap().idle
     };
     assert_eq!(idle(CARRIED), ["fork(ip, a0, a1, n)"]);
     for (was, now, left) in [
@@ -250,7 +241,7 @@ role home of thing {
 invariant l of thing: leads_to(home.begun, not home.begun)
 ",
     ] {
-        let protocol = compiled(source);
+        let protocol = written(source);
         let with = |idle_words| {
             let system = System { nodes: 2, ops: Some(3), idle_words, ..System::declared(&protocol) };
             explore(&protocol, &system.into()).unwrap()

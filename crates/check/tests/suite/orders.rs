@@ -3,21 +3,15 @@
 use crate::every::files;
 use crate::random::{Random, Text};
 use crate::shipped;
+use crate::shipped::written;
 use crate::slow;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, every_order_at_every_loop, explore, orbits, text};
 use trivium_protocol::Protocol;
 
-fn compiled(source: &str) -> Arc<Protocol> {
-    match trivium_lang::compile("orders.tri", source, &Default::default()) {
-        Ok(compiled) => Arc::new(compiled),
-        Err(errors) => panic!("{errors:?}\n{source}"),
-    }
-}
-
 /// Some nodes ask; the home remembers them, and answers in loops. `body` is what it does when node s has asked.
 fn protocol(body: &str, claims: &str) -> Arc<Protocol> {
-    compiled(&format!(
+    written(&format!(
         "protocol orders\nlane up fifo buffered\nlane down fifo buffered\nobject thing\nop poke(t: thing)\n\
          message Ask on up\nmessage Go on down\n\
          role user of thing {{\n  otherwise impossible\n  state Free {{ on poke {{ send Ask to home; await Go {{ return; goto Free }} }} }}\n}}\n\
@@ -104,7 +98,7 @@ role user of job { state I { on want { send Want to home; await Got { goto I; re
 /// An arbiter that always takes the least node may serve nobody for ever: what must happen is told for fair ones, and the verdict says so.
 #[test]
 fn deadlock_is_told_for_arbiters_that_neglect_nobody() {
-    let protocol = compiled(FAIR);
+    let protocol = written(FAIR);
     let reports = [true, false].map(|every| explore(&protocol, &config(3, every)).unwrap());
     assert_eq!(reports[0].verdict, Verdict::Holds, "{}", text(&reports[0]));
     assert_eq!(reports[1].verdict, Verdict::Violated, "{}", text(&reports[1]));

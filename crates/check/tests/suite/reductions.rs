@@ -1,9 +1,11 @@
 //! What late values and dead copies leave out is seen by nobody: every verdict is the same without them, and what is left of
 //! the states when it is forgotten afterwards are the states that a search finds which leaves it out at once.
 
+use crate::answers::found;
 use crate::blocks;
 use crate::elsewhere;
 use crate::mutant::{self, config, slip};
+use crate::shipped::written;
 use crate::slow;
 use crate::wrong_lists;
 use proptest::prelude::*;
@@ -16,17 +18,6 @@ use trivium_protocol::Protocol;
 
 /// States after which an exploration is left.
 const MOST: u64 = 20_000;
-
-fn compiled(text: &str) -> Arc<Protocol> {
-    let compiled = trivium_lang::compile("blocks.tri", text, &Default::default());
-    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}\n{text}")))
-}
-
-/// What must be the same in every search: where nothing repeats itself, a counterexample is as short as any.
-fn found(report: &Report) -> (Verdict, Option<String>, Option<usize>) {
-    let repeats = ["starvation", "livelock"].map(Some).contains(&report.property.as_deref());
-    (report.verdict, report.property.clone(), (!repeats).then_some(report.counterexample.len()))
-}
 
 /// Explores a system with and without what is left out, and otherwise in other ways: the report with all, and that with
 /// nothing left out. `None`: it is too large.
@@ -77,7 +68,7 @@ proptest! {
     #[test]
     fn random_protocols_are_the_same_with_all_kept(seed: u64, nodes in 2u32..4, threads in 1u32..3) {
         let text = blocks::protocol(seed);
-        let protocol = compiled(&text);
+        let protocol = written(&text);
         let system = System { threads_per_node: threads, ..system(nodes, 1, Some([3, 2, 1, 1][(threads * nodes) as usize / 2 - 1])) };
         agree(&protocol, &system).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
     }
@@ -85,7 +76,7 @@ proptest! {
     #[test]
     fn protocols_that_perform_elsewhere_are_the_same_with_all_kept(seed: u64, nodes in 2u32..4, threads in 1u32..3) {
         let text = elsewhere::protocol(seed);
-        let protocol = compiled(&text);
+        let protocol = written(&text);
         let system = System { threads_per_node: threads, ..system(nodes, 1, Some([3, 2, 1, 1][(threads * nodes) as usize / 2 - 1])) };
         agree(&protocol, &system).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
     }
@@ -128,10 +119,10 @@ fn wrong_lists_of_dead_copies_are_noticed() {
         ("on look { if memory[0] == 1 { assert false }; return }", ""),
         ("on look { return }", "invariant gone of block: all n: not (cache at n is Gone) or contents at n != 1"),
     ];
-    let named = looking.map(|(look, claim)| compiled(&LOOKS_AT_WORDS.replace("LOOK", look).replace("CLAIM", claim)));
+    let named = looking.map(|(look, claim)| written(&LOOKS_AT_WORDS.replace("LOOK", look).replace("CLAIM", claim)));
     let mut told = Vec::new();
     for (name, mistake) in wrong_lists::OF_COPIES {
-        let random = (0..100).map(|number| compiled(&blocks::protocol(number * 7919)));
+        let random = (0..100).map(|number| written(&blocks::protocol(number * 7919)));
         let notices = |protocol: &Arc<Protocol>| {
             let wrong = wrong_lists::mistaken(protocol, mistake);
             wrong.is_some_and(|wrong| matches!(agree(&wrong, &system(2, 1, Some(4))), Err(TestCaseError::Fail(_))))
@@ -172,7 +163,7 @@ fn many_random_protocols_are_explored() {
     let mut found = BTreeMap::new();
     let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
     for seed in 0..80 {
-        let protocol = compiled(&blocks::protocol(seed * 7919));
+        let protocol = written(&blocks::protocol(seed * 7919));
         match agree(&protocol, &system(2, 1, Some(3))).unwrap_or_else(|error| panic!("{error}")) {
             None => note("too large"),
             Some((all, none)) => {
@@ -196,7 +187,7 @@ fn many_protocols_that_perform_elsewhere_are_explored() {
     let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
     for seed in 0..120 {
         let text = elsewhere::protocol(seed * 7919);
-        match agree(&compiled(&text), &system(2, 1, Some(3))).unwrap_or_else(|error| panic!("{error}\n{text}")) {
+        match agree(&written(&text), &system(2, 1, Some(3))).unwrap_or_else(|error| panic!("{error}\n{text}")) {
             None => note("too large"),
             Some((all, _)) => {
                 note(&all.verdict.to_string());
@@ -221,7 +212,7 @@ fn a_thousand_random_protocols_are_the_same_with_all_kept() {
     for seed in 0.. {
         let text = blocks::protocol(seed * 104_729);
         let system = system(2 + u32::from(seed % 5 == 0), 1, Some(3 - u32::from(seed % 5 == 0)));
-        let both = agree(&compiled(&text), &system).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let both = agree(&written(&text), &system).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let Some((all, none)) = both else { continue };
         compared += 1;
         fewer += u32::from(all.states < none.states);
@@ -304,7 +295,7 @@ role home of block {
 #[test]
 fn what_a_store_turns_out_to_be_may_decide_what_follows_in_the_event() {
     let system = System { threads_per_node: 2, ..system(1, 1, None) };
-    let (all, none) = agree(&compiled(SEEN_AT_ONCE), &system).unwrap_or_else(|error| panic!("{error}")).unwrap();
+    let (all, none) = agree(&written(SEEN_AT_ONCE), &system).unwrap_or_else(|error| panic!("{error}")).unwrap();
     let told = |report: &Report| (report.verdict, report.property.clone(), report.counterexample.len());
     assert_eq!(told(&none), (Verdict::Violated, Some("fault".into()), 4));
     assert_eq!(told(&all), told(&none), "{}", text(&all));

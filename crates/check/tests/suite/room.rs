@@ -3,6 +3,7 @@
 
 use crate::mutant::config;
 use crate::rooms;
+use crate::shipped::written;
 use proptest::prelude::*;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore};
@@ -10,11 +11,6 @@ use trivium_protocol::{Bound, Expr, ExprKind, Operator, Protocol, Step, StepKind
 
 /// States after which an exploration is left.
 const MOST: u64 = 4000;
-
-fn compiled(text: &str) -> Arc<Protocol> {
-    let compiled = trivium_lang::compile("rooms.tri", text, &Default::default());
-    Arc::new(compiled.unwrap_or_else(|error| panic!("{error}\n{text}")))
-}
 
 fn explored(protocol: &Arc<Protocol>, nodes: u32) -> Report {
     let system = System { nodes, ops: Some(3), ..System::default() };
@@ -33,7 +29,7 @@ proptest! {
     #[test]
     fn no_message_is_sent_on_a_lane_that_is_full(seed: u64, nodes in 1u32..3) {
         let text = rooms::protocol(seed);
-        let report = explored(&compiled(&text), nodes);
+        let report = explored(&written(&text), nodes);
         prop_assert!(!overflows(&report), "{}\\n{text}", trivium_check::text(&report));
     }
 }
@@ -50,7 +46,7 @@ proptest! {
     #[test]
     fn the_fast_search_finds_what_the_brute_force_finds(seed: u64) {
         let text = rooms::protocol(seed);
-        let protocol = compiled(&text);
+        let protocol = written(&text);
         let system = System { nodes: 2, ops: Some(2), ..System::default() };
         let config = Config { system: system.unreduced(), symmetry: false, max_states: Some(MOST), ..Config::default() };
         let fast = explore(&protocol, &config).unwrap_or_else(|error| panic!("{error}"));
@@ -114,7 +110,7 @@ fn mistakes_about_room_are_noticed() {
     let mut whole = 0;
     let mut noticed = MISTAKES.map(|_| 0);
     for seed in 0..60 {
-        let right = compiled(&rooms::protocol(seed * 7919));
+        let right = written(&rooms::protocol(seed * 7919));
         whole += usize::from(explored(&right, 1).verdict != Verdict::Incomplete);
         for ((_, mistake), noticed) in MISTAKES.iter().zip(&mut noticed) {
             let mut wrong = Protocol::clone(&right);

@@ -1,24 +1,14 @@
 //! Values that nothing tells apart: states that differ in their names alone are one, and the verdict is for any number of them.
 
+use crate::answers::found;
 use crate::blocks;
 use crate::every::files;
 use crate::shipped;
+use crate::shipped::written;
 use crate::slow;
 use std::sync::Arc;
 use trivium_check::{Config, Report, System, Verdict, explore, orbits, text};
 use trivium_protocol::Protocol;
-
-fn compiled(source: &str) -> Arc<Protocol> {
-    Arc::new(
-        trivium_lang::compile("values.tri", source, &Default::default()).unwrap_or_else(|e| panic!("{e:?}\n{source}")),
-    )
-}
-
-/// What must be the same: where nothing repeats itself, a counterexample is as short as any.
-fn found(report: &Report) -> (Verdict, Option<String>, Option<usize>) {
-    let repeats = ["starvation", "livelock"].map(Some).contains(&report.property.as_deref());
-    (report.verdict, report.property.clone(), (!repeats).then_some(report.counterexample.len()))
-}
 
 /// Compares a protocol with values exchanged and told apart, alone and together with nodes. `None` if it is too large, or values are told apart in it.
 fn agrees(protocol: &Arc<Protocol>, system: &System, what: &str) -> Option<(Report, Report)> {
@@ -93,7 +83,7 @@ fn random_protocols_are_the_same_with_values_exchanged() {
     let (mut held, mut violated) = (0, 0);
     for seed in 0..slow::all_or(3000, 300) {
         let source = blocks::protocol(seed);
-        let protocol = compiled(&source);
+        let protocol = written(&source);
         let system =
             System { nodes: 2 + seed as u32 % 2, ops: Some(2), values: 2 + (seed / 2) as u32 % 2, ..System::default() };
         match agrees(&protocol, &system, &source) {
@@ -124,9 +114,9 @@ invariant few of block: not any n: flight(Data to n) > 2
 #[test]
 fn what_tells_values_apart_is_noticed() {
     let msi = std::fs::read_to_string(format!("{}/../../protocols/msi.tri", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let protocol = compiled(&msi);
+    let protocol = written(&msi);
     let system = System { nodes: 2, ops: Some(2), ..System::declared(&protocol) };
-    let report = |source: &str| explore(&compiled(source), &Config { ..system.clone().into() }).unwrap();
+    let report = |source: &str| explore(&written(source), &Config { ..system.clone().into() }).unwrap();
     let plain = report(&msi);
     assert!(plain.exchanged.values && plain.exchanged.any_values, "{}", text(&plain));
     for claim in [
@@ -139,12 +129,12 @@ fn what_tells_values_apart_is_noticed() {
         assert!(!told.exchanged.values, "{claim}\n{}", text(&told));
         assert_eq!(told.verdict, Verdict::Violated, "{claim}");
         let same =
-            explore(&compiled(&format!("{msi}\n{claim}\n")), &Config { symmetry: false, ..system.clone().into() })
+            explore(&written(&format!("{msi}\n{claim}\n")), &Config { symmetry: false, ..system.clone().into() })
                 .unwrap();
         assert_eq!(found(&told), found(&same), "{claim}");
     }
     // Equal messages on a duplicating lane are one: how many there are tells how many values there are.
-    let few = |values| explore(&compiled(FEW), &System { nodes: 2, values, ..System::default() }.into()).unwrap();
+    let few = |values| explore(&written(FEW), &System { nodes: 2, values, ..System::default() }.into()).unwrap();
     assert!(few(2).exchanged.values && !few(2).exchanged.any_values, "{}", text(&few(2)));
     assert_eq!((few(2).verdict, few(3).verdict), (Verdict::Holds, Verdict::Violated));
     // Contents that are compared with contents tell nothing apart, and may need more values than two.

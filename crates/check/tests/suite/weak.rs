@@ -2,14 +2,10 @@
 //! is asked of protocols.
 
 use crate::shipped;
+use crate::shipped::written;
 use std::sync::Arc;
 use trivium_check::{Config, Fairness, Method, Report, Search, System, Verdict, explore, text};
 use trivium_protocol::Protocol;
-
-fn compiled(source: &str) -> Arc<Protocol> {
-    let compiled = trivium_lang::compile("weak.tri", source, &Default::default());
-    Arc::new(compiled.unwrap_or_else(|e| panic!("{e:?}\n{source}")))
-}
 
 fn named(name: &str) -> Arc<Protocol> {
     shipped::protocol(&format!("{name}.tri"))
@@ -53,7 +49,7 @@ role home of block {
 
 #[test]
 fn retries_that_rob_each_other_for_ever_are_found() {
-    let tug = compiled(TUG);
+    let tug = written(TUG);
     assert_eq!(explored(&tug, 3, Fairness::Strong).verdict, Verdict::Holds);
     let weak = explored(&tug, 3, Fairness::Weak);
     assert_eq!((weak.verdict, weak.property.as_deref()), (Verdict::Violated, Some("starvation")), "{}", text(&weak));
@@ -80,7 +76,7 @@ fn who_queues_is_served() {
         .replace("role home of block {", "role home of block defers up to nodes {")
         .replace("on Get  { send Busy to sender }", "on Get  { defer }")
         .replace("send Take to owner; send Busy to sender; goto Taking", "send Take to owner; defer; goto Taking");
-    let report = explored(&compiled(&queues), 3, Fairness::Weak);
+    let report = explored(&written(&queues), 3, Fairness::Weak);
     assert_eq!(report.verdict, Verdict::Holds, "{}", text(&report));
 }
 
@@ -130,7 +126,7 @@ role home of lock defers up to nodes {
   state Held { on Ask defer  on Done { goto Free } }
 }
 ";
-    let report = explored(&compiled(source), 2, Fairness::Weak);
+    let report = explored(&written(source), 2, Fairness::Weak);
     assert_eq!(report.verdict, Verdict::Holds, "{}", text(&report));
     // A home that prefers whom it served last starves the other.
     let prefers = source
@@ -140,14 +136,14 @@ role home of lock defers up to nodes {
         )
         .replace("Go, Done on main", "Go, Done, Later on main")
         .replace("on Go {", "on Later { send Ask to home }\n    on Go {");
-    let report = explored(&compiled(&prefers), 2, Fairness::Weak);
+    let report = explored(&written(&prefers), 2, Fairness::Weak);
     assert_eq!(report.property.as_deref(), Some("starvation"), "{}", text(&report));
-    assert_eq!(explored(&compiled(&prefers), 2, Fairness::Strong).verdict, Verdict::Holds);
+    assert_eq!(explored(&written(&prefers), 2, Fairness::Strong).verdict, Verdict::Holds);
 }
 
 #[test]
 fn what_weak_fairness_does_not_go_with_is_refused() {
-    let tug = compiled(TUG);
+    let tug = written(TUG);
     let weak = || Config { fairness: Fairness::Weak, ..System { nodes: 2, ..System::declared(&tug) }.into() };
     for (config, what) in [
         (Config { search: Search::Brute, ..weak() }, "brute force"),
@@ -176,7 +172,7 @@ role cache of block {
   state Ready: write { on evict { goto Away } }
 }
 ";
-    let protocol = compiled(source);
+    let protocol = written(source);
     let system = System { nodes: 3, threads_per_node: 2, values: 1, ..System::declared(&protocol) };
     let report = explore(&protocol, &Config { fairness: Fairness::Weak, ..system.into() }).unwrap();
     assert_eq!(report.verdict, Verdict::Holds, "{}", text(&report));

@@ -29,7 +29,8 @@ pub(super) struct Graph {
 impl Graph {
     /// Bytes of host memory.
     pub fn memory(&self) -> u64 {
-        (self.steps.capacity() * size_of::<Link>() + (self.ends.capacity() + self.content.capacity()) * 8) as u64
+        let of_states = (self.ends.capacity() + self.content.capacity()) * 8 + self.between.capacity();
+        (self.steps.capacity() * size_of::<Link>() + of_states) as u64
     }
 
     fn steps_of(&self, state: StateNumber) -> &[Link] {

@@ -23,7 +23,7 @@ use crate::report::deadlock::wish_text;
 use crate::report::late::LateTrace;
 use crate::report::trace::Trace;
 use crate::search::demand_text;
-use crate::search::store::{StateNumber, Store};
+use crate::search::store::{StateNumber, Store, way_to};
 use crate::step::Stepper;
 use crate::system::action::Action;
 use crate::system::client::Intent;
@@ -32,7 +32,7 @@ use crate::system::progress::{content, everybody, must_happen};
 use crate::system::promise::{STARVATION, Violation};
 use crate::system::world::{Flight, ThreadState, World};
 use graph::{Graph, VOLUNTARY};
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
 use trivium_protocol::{LaneId, OpId, RoleId};
@@ -41,7 +41,7 @@ use trivium_protocol::{LaneId, OpId, RoleId};
 const BREATH: usize = 1 << 10;
 
 /// An event that must happen, as the same one in different states.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Duty {
     /// The message at the head of a channel that keeps order.
     Head {
@@ -49,8 +49,8 @@ enum Duty {
         from: Node,
         to: Node,
     },
-    /// A message of a lane that keeps none: equal ones are one, by what is written of them.
-    Message(Vec<u8>),
+    /// A message of a lane that keeps none: equal ones are one.
+    Message(Flight),
     Retry(usize),
     Leave(Node, u32),
     Replay(Node, RoleId, Object),
@@ -86,7 +86,7 @@ pub(crate) struct WeakSearch<'m> {
     config: &'m Config<'m>,
     stepper: Stepper<'m>,
     store: Store,
-    events: FxHashMap<Duty, u32>,
+    events: BTreeMap<Duty, u32>,
     graph: Graph,
 }
 
@@ -98,7 +98,7 @@ impl<'m> WeakSearch<'m> {
             config,
             stepper: Stepper::late(model),
             store: Store::new(),
-            events: FxHashMap::default(),
+            events: BTreeMap::new(),
             graph: Graph::default(),
         }
     }
@@ -110,11 +110,8 @@ impl<'m> WeakSearch<'m> {
                 "{limit}: nothing is violated under strong fairness, but weak fairness was still looked at"
             ));
         }
-        let owed: FxHashSet<u32> = {
-            let owed = self.events.iter().filter(|(event, _)| matches!(event, Duty::Owed(..)));
-            owed.map(|(_, number)| *number).collect()
-        };
-        self.graph.owed = owed;
+        let owed = self.events.iter().filter(|(event, _)| matches!(event, Duty::Owed(..)));
+        self.graph.owed = owed.map(|(_, number)| *number).collect();
         let wishes = (0..everybody(self.model).count_ones() as usize).filter_map(|wish| {
             let traps = self.graph.traps(wish);
             traps.into_iter().min_by_key(|states| states[0]).map(|states| Trap { wish, states })
@@ -214,28 +211,20 @@ impl<'m> WeakSearch<'m> {
         if self.model.lanes[lane.index()].fifo {
             return Duty::Head { lane, from, to };
         }
-        // A state in which nothing else is on its way writes the message, whatever it carries.
-        let mut alone = self.model.first();
-        alone.flights = vec![*flight];
-        let mut bytes = Vec::new();
-        self.model.codec.encode(&alone, &mut bytes);
-        Duty::Message(bytes)
+        Duty::Message(*flight)
     }
 
     /// The way to the first state of a trap, and round through all that fairness asks for.
     fn told(mut self, trap: &Trap) -> Found {
         let first = self.graph.root(&trap.states);
-        let mut path = vec![first];
-        while let Some(&state) = path.last().filter(|&&state| state != 0) {
-            path.push(self.store.parent(state));
-        }
-        let way: Vec<(StateNumber, Option<u32>)> = path.iter().rev().skip(1).map(|&state| (state, None)).collect();
+        let way = way_to(first, |state| self.store.parent(state));
         let round = self.graph.round(&trap.states);
-        let before = way.len();
+        let before = way.len() - 1;
         let mut trace = LateTrace::default();
         let mut world = self.model.first();
         let mut waits = None;
-        let all = way.into_iter().chain(round.into_iter().map(|(target, event)| (target, Some(event))));
+        let way = way.into_iter().skip(1).map(|target| (target, None));
+        let all = way.chain(round.into_iter().map(|(target, event)| (target, Some(event))));
         for (at, (target, event)) in all.enumerate() {
             if at == before {
                 waits = Some(world.clone());
@@ -271,19 +260,9 @@ impl<'m> WeakSearch<'m> {
 
     /// Executes the event that leads from a state to another.
     fn add(&mut self, trace: &mut LateTrace, world: &World, target: StateNumber, event: Option<u32>) -> World {
-        let (mut actions, mut bytes) = (Vec::new(), Vec::new());
+        let mut actions = Vec::new();
         self.stepper.actions(world, &mut actions);
-        let actions: Vec<Action> = actions
-            .into_iter()
-            .filter(|&action| event.is_none_or(|event| self.number_of(world, action) == event))
-            .collect();
-        let wanted = self.store.get(target);
-        let next = actions.iter().find_map(|&action| {
-            trace.add_way(&mut self.stepper, world, action, |stepper, next, result| {
-                stepper.model.codec.encode(next, &mut bytes);
-                result.is_ok() && bytes == wanted
-            })
-        });
-        next.expect("a step leads there")
+        actions.retain(|&action| event.is_none_or(|event| self.number_of(world, action) == event));
+        trace.add_step(&mut self.stepper, world, actions, self.store.get(target))
     }
 }

@@ -14,3 +14,9 @@ pub fn answer(report: &Report) -> String {
     (report.bytes_per_state, report.packed_bytes, report.disk_bytes_per_state) = (0.0, 0.0, None);
     format!("{}{}", text(&report), serde_json::to_string(&report).unwrap())
 }
+
+/// What does not depend on what a search leaves out: where nothing repeats itself, a counterexample is as short as any.
+pub fn found(report: &Report) -> (Verdict, Option<String>, Option<usize>) {
+    let repeats = ["starvation", "livelock"].map(Some).contains(&report.property.as_deref());
+    (report.verdict, report.property.clone(), (!repeats).then_some(report.counterexample.len()))
+}
