@@ -249,6 +249,13 @@ impl Engine {
                 came.disposition = Disposition::Deferred;
                 Ok(())
             }
+            // What is tried again goes back to its place.
+            Response::Hold if replay.is_some() && !event.has_caller() => {
+                let record = m.record(role, event.object);
+                self.keep(role, record, column, event, replay).at(span)?;
+                came.disposition = Disposition::Deferred;
+                Ok(())
+            }
             Response::Hold => {
                 came.disposition = Disposition::Held;
                 Ok(())
@@ -276,6 +283,9 @@ impl Engine {
         (came.after, came.handler, came.ran, came.steps) = (run.settle_all(), chosen, true, run.steps());
         if run.deferred() {
             came.disposition = Disposition::Deferred;
+        }
+        if run.stalled() {
+            came.disposition = Disposition::Held;
         }
         Ok(())
     }
@@ -328,6 +338,9 @@ impl Engine {
         (came.after, came.handler, came.ran, came.steps) = (after, chosen, true, run.steps());
         if run.deferred() {
             came.disposition = Disposition::Deferred;
+        }
+        if run.stalled() {
+            came.disposition = Disposition::Held;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::flat::{Code, Way};
 use crate::layout::{Cell, ListCell, SetCell, Shape, get};
 use crate::mechanisms::Object;
 use crate::number::{fit, low_u16};
-use crate::plan::{ArgShapes, RolePlan};
+use crate::plan::{ArgShapes, RolePlan, Stalls};
 use crate::set::FEW;
 use std::sync::Arc;
 use trivium_protocol::source::Span;
@@ -33,6 +33,10 @@ pub struct Engine {
     pub(crate) flat: Code,
     /// Whether each loop over nodes asks which is next ([`Engine::asking_always`]).
     pub(crate) asks_always: bool,
+    /// Of each role, which answers may be a stall.
+    pub(crate) stalls: Vec<Stalls>,
+    /// Whether any may.
+    pub(crate) may_stall: bool,
 }
 
 impl Engine {

@@ -601,6 +601,7 @@ pub(crate) enum Op {
         thread: Reg,
     },
     Defer,
+    Stall,
     Install,
     InstallAt {
         address: Reg,

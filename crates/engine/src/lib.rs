@@ -58,6 +58,7 @@ mod record;
 mod rename;
 mod run;
 mod set;
+mod stall;
 mod witness;
 
 pub use engine::Engine;
@@ -67,3 +68,4 @@ pub use invariant::SystemView;
 pub use line::CacheLine;
 pub use mechanisms::*;
 pub use record::Value;
+pub use stall::{Look, Stalled};

@@ -6,6 +6,7 @@ use crate::frame::{FRAME_SCALARS, FRAME_SETS};
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
+use trivium_protocol::walk::inner;
 use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId, Step, StepKind};
 
 /// Most bytes of a record.
@@ -298,4 +299,41 @@ fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) ->
         handler.name, protocol.lanes[lane].name
     );
     Err(LoadError::at(protocol, handler.span, message))
+}
+
+/// Which answers of a role may be `stall`: by state and event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stalls {
+    /// Row by row; empty if none may.
+    cells: Vec<bool>,
+    columns: usize,
+}
+
+impl Stalls {
+    /// Whether the answer in a state to the event of a column may be a stall.
+    #[inline]
+    pub fn may(&self, state: StateId, column: usize) -> bool {
+        self.any() && self.cells[state.index() * self.columns + column]
+    }
+
+    /// Whether any answer may.
+    pub fn any(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
+    pub fn of(role: &Role) -> Stalls {
+        let may_stall = |response: &Response, event: &EventKind| match response {
+            Response::Hold => matches!(event, EventKind::Message(_)),
+            Response::Handle(handlers) => handlers.iter().any(|id| contains_stall(&role.handlers[id.index()].steps)),
+            _ => false,
+        };
+        let rows = role.table.iter().flat_map(|row| row.iter().zip(&role.events));
+        let cells: Vec<bool> = rows.map(|(response, event)| may_stall(response, event)).collect();
+        let any = cells.contains(&true);
+        Stalls { cells: if any { cells } else { Vec::new() }, columns: role.events.len() }
+    }
+}
+
+fn contains_stall(steps: &[Step]) -> bool {
+    steps.iter().any(|step| matches!(step.kind, StepKind::Stall) || inner(&step.kind).any(contains_stall))
 }

@@ -52,6 +52,7 @@ pub(crate) struct Run<'e, 'm, M> {
     /// The place in the defer space from which the event was taken, if this is a replay.
     replay: Option<u32>,
     deferred: bool,
+    stalled: bool,
     steps: u32,
     /// Whether the innermost loop is to end.
     stopped: bool,
@@ -87,6 +88,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
             column: start.column,
             replay: start.replay,
             deferred: false,
+            stalled: false,
             steps: 0,
             stopped: false,
         }
@@ -135,6 +137,11 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// Whether the event was deferred.
     pub fn deferred(&self) -> bool {
         self.deferred
+    }
+
+    /// Whether the event stays where it is.
+    pub fn stalled(&self) -> bool {
+        self.stalled
     }
 
     /// How many steps were executed.

@@ -107,6 +107,16 @@ pub struct Size {
 pub enum SizeValue {
     Number(Expr),
     Word(Ident),
+    /// `block=2 job=1`, `block=0/1`: for each kind one number or several.
+    Kinds(Vec<KindSize>),
+}
+
+/// `block=0/1`: what is said of the objects of a kind.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct KindSize {
+    pub kind: Ident,
+    pub numbers: Vec<(i64, Span)>,
 }
 
 /// A promise or an assumption: a word, perhaps with names in brackets.
@@ -280,6 +290,7 @@ pub struct Action {
 pub enum Otherwise {
     Defer,
     Impossible,
+    Stall,
 }
 
 /// A state.
@@ -288,6 +299,8 @@ pub enum Otherwise {
 pub struct State {
     pub name: Ident,
     pub access: Option<Ident>,
+    /// Where it says `keeps`.
+    pub keeps: Option<Span>,
     pub clauses: Vec<Clause>,
     pub otherwise: Option<(Otherwise, Span)>,
 }
@@ -367,6 +380,7 @@ pub enum StatementKind {
     },
     Goto(Ident),
     Lower(Ident),
+    Stall,
     Resume,
     Complete,
     /// `complete with value to thread`, `complete to thread`.

@@ -151,6 +151,7 @@ impl Finder<'_> {
     fn otherwise(&mut self, otherwise: Option<(Otherwise, Span)>) {
         match otherwise {
             Some((Otherwise::Defer, span)) => self.note(span, "otherwise impossible", false),
+            Some((Otherwise::Stall, span)) => self.note(span, "otherwise impossible", false),
             Some((Otherwise::Impossible, span)) => self.note(span, "", true),
             None => {}
         }
@@ -166,7 +167,7 @@ impl Finder<'_> {
         }
         match &clause.body {
             Body::Steps(steps) => self.block(steps),
-            Body::Otherwise(Otherwise::Defer) => {
+            Body::Otherwise(Otherwise::Defer | Otherwise::Stall) => {
                 let word = Span { start: clause.span.end, ..clause.whole };
                 self.note(word, " impossible", false);
             }

@@ -324,6 +324,9 @@ pub enum StepKind {
     },
     /// The event that is being handled is kept for later.
     Defer,
+    /// The event that is being handled stays where it is, and nothing has happened. Nothing stands after it on its path, and nothing with an
+    /// effect before it.
+    Stall,
     /// A task goes to the end of the software queue.
     Start(TaskId, Vec<Expr>),
     /// The running task goes to the end of the software queue again.

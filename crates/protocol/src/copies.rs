@@ -1,6 +1,6 @@
 //! Which code has to do with a node's copy of a block.
 
-use crate::walk::inner;
+use crate::walk::{any_expr, any_step, any_step_of, inner};
 use crate::*;
 
 /// The only role that has to do with a node's copy of a block, where the node is, or is not, the block's home: its state
@@ -20,6 +20,33 @@ pub fn role_with_copy(protocol: &Protocol, is_home: bool) -> Option<RoleId> {
     let mut roles = roles.filter(|(_, role)| role.object == BLOCK && lives_there(role) && has_to_do(role));
     let only = roles.next();
     only.filter(|_| roles.next().is_none()).map(|(id, _)| id)
+}
+
+/// The roles whose states say whether a node that is not a block's home has contents of it ([`State::contents`]): none if the protocol says
+/// nothing of contents, as one does that neither gives access to blocks there nor keeps any.
+pub fn keeping_roles(protocol: &Protocol) -> Vec<RoleId> {
+    let lives_there =
+        |role: &Role| role.object == BLOCK && matches!(role.kind, RoleKind::Elsewhere | RoleKind::Everywhere);
+    let roles = (0..).map(RoleId).zip(&protocol.roles).filter(|(_, role)| lives_there(role));
+    let roles: Vec<(RoleId, &Role)> = roles.collect();
+    let says = protocol.cached || roles.iter().any(|(_, role)| role.states.iter().any(|state| state.contents));
+    if says { roles.into_iter().map(|(id, _)| id).collect() } else { Vec::new() }
+}
+
+/// Whether handlers may look at contents that are not there, and it takes a run to see it: the compiler has followed what the one role that
+/// keeps a copy does to its own block, and nothing else.
+pub fn may_look_at_forgotten(protocol: &Protocol) -> bool {
+    let keeping = keeping_roles(protocol);
+    let looks = |step: &StepKind| match step {
+        StepKind::Copy { .. } | StepKind::Complete => true,
+        StepKind::Send { payload: PayloadSource::Memory { .. } | PayloadSource::List(_), .. } => true,
+        StepKind::Send { payload: PayloadSource::Block, object, .. } => object.is_some(),
+        StepKind::Elsewhere(_, _, body) => any_step_of(body, touches_copy),
+        _ => false,
+    };
+    let is_looked_at = |step: &StepKind| looks(step) || keeping.len() > 1 && touches_copy(step);
+    !keeping.is_empty()
+        && (any_step(protocol, is_looked_at) || any_expr(protocol, |expr| matches!(expr, ExprKind::Memory(_))))
 }
 
 /// Whether steps read or write the copy of the present block.

@@ -31,6 +31,7 @@ pub use parameter::{Param, ValueFrom};
 pub use stored::{NoRmw, refuses_rmw};
 
 use crate::source::{SourceMap, Span};
+use std::collections::BTreeMap;
 use std::fmt;
 
 macro_rules! ids {
@@ -228,14 +229,18 @@ pub struct Record {
 }
 
 /// The system in which a protocol is to be checked, as far as the file says: `check nodes 3, objects 1`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckSizes {
     /// All nodes.
     pub nodes: Option<u32>,
     /// Nodes that act.
     pub clients: Option<u32>,
-    /// Objects of each kind.
+    /// Objects of each kind that is not among `kinds`.
     pub objects: Option<u32>,
+    /// Objects of some kinds, by name.
+    pub kinds: BTreeMap<String, u32>,
+    /// Of some kinds, by name, the homes of objects 0, 1 and so on; after the last it begins anew.
+    pub homes: BTreeMap<String, Vec<u32>>,
     /// Values that are stored.
     pub values: Option<u32>,
     /// Accesses and calls of each thread.
@@ -558,7 +563,7 @@ pub enum Response {
     Handle(Vec<HandlerId>),
     /// It is deferred.
     Defer,
-    /// A local event that its thread keeps, tried again when the state has changed.
+    /// It stays where it is: a local event with its thread, a message at the head of its channel. It is tried again when the state has changed.
     Hold,
     /// It cannot happen: a violation if it does.
     Impossible,
@@ -573,6 +578,10 @@ pub struct State {
     pub name: String,
     /// The access that it gives the local thread, where the object is a block.
     pub access: Access,
+    /// Whether it says `keeps`: the node's copy of the block has contents though nobody may access them.
+    pub keeps: bool,
+    /// Whether the node's copy of the block has contents in it, where the node is not the block's home: `docs/semantics.md`, section 9.
+    pub contents: bool,
     /// Whether it came from an `await`.
     pub waiting: bool,
     /// What an `await` waits for: messages by name, for reports.

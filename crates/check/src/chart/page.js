@@ -36,7 +36,8 @@ function showEvent(moment) {
     const object = moment.object && story.homes.length > 1 ? ' · ' + moment.object : '';
     const done = moment.performed.map(text => ' ✓ ' + text).join('');
     const fate = moment.fate ? ' … ' + moment.fate : '';
-    at('event').textContent = moment.step + '. node ' + moment.node + ': ' + moment.event + object + fate + done;
+    const forgotten = (moment.forgotten || []).map(text => ' … ' + text).join('');
+    at('event').textContent = moment.step + '. node ' + moment.node + ': ' + moment.event + object + fate + done + forgotten;
   }
   const lines = step === end && story.reason ? [element('div', '', '✗ ' + story.reason)] : [];
   if (step === end) {

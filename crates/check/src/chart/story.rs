@@ -71,6 +71,9 @@ pub struct Moment {
     pub sent: Vec<usize>,
     /// Accesses that are performed and calls that return.
     pub performed: Vec<String>,
+    /// The contents that the node has forgotten.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<String>,
     /// The calls that return, with their results as words.
     #[serde(skip)]
     pub returned: Vec<(String, Option<i64>)>,

@@ -409,6 +409,9 @@ fn place(story: &Story, moment: &Moment, top: f64) -> Placed {
     for done in &moment.performed {
         add("done", &format!("✓ {done}"), None);
     }
+    for what in &moment.forgotten {
+        add("faint", &format!("… {what}"), None);
+    }
     let text = if moment.received.is_some() { top + BELOW } else { top };
     let below = text + rows.len() as f64 * LINE;
     let departures = (0..moment.sent.len()).map(|n| below + DEPARTURE * (n as f64 + 0.8)).collect();

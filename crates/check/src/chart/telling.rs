@@ -126,6 +126,7 @@ impl<'m> Telling<'m> {
         let mut also = also(model, &self.worlds[self.worlds.len() - 1], &self.world, &about);
         let fault = result.as_ref().err().and_then(|violation| violation.fault.as_deref());
         also.extend(fault.and_then(|fault| self.at_fault(fault, &about, &also)));
+        let forgotten = model.forgotten(&self.worlds[self.worlds.len() - 1], &self.world, about.node, about.object);
         let sent = self.send(step);
         self.moments.push(Moment {
             step,
@@ -145,6 +146,7 @@ impl<'m> Telling<'m> {
                 .chain(told::sentence(self.stepper.told()))
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &self.world)))
                 .collect(),
+            forgotten,
             returned: self.returned(),
             fate: self.fate(),
             source: self.place(result.as_ref().err()),
@@ -263,6 +265,9 @@ impl<'m> Telling<'m> {
     fn fate(&self) -> Option<String> {
         Some(match self.stepper.account.outcome?.disposition {
             Disposition::Deferred => "deferred: kept for later".into(),
+            Disposition::Held if self.stepper.account.outcome?.handler.is_some() => {
+                "stalls: its thread tries again when what the answer looks at has changed".into()
+            }
             Disposition::Held => "held: its thread tries again when the state has changed".into(),
             Disposition::Handled | Disposition::Passed => return None,
         })

@@ -137,6 +137,9 @@ impl Chart<'_> {
         for done in &moment.performed {
             self.beside(moment.node, "✓", done);
         }
+        for what in &moment.forgotten {
+            self.beside(moment.node, "…", what);
+        }
         for &arrow in &moment.sent {
             self.departure(&self.story.arrows[arrow]);
         }

@@ -198,6 +198,8 @@ impl System {
             nodes: sizes.nodes.unwrap_or(usual.nodes),
             clients: sizes.clients,
             objects: sizes.objects.unwrap_or(usual.objects),
+            kinds: sizes.kinds.clone(),
+            homes: sizes.homes.clone(),
             values: sizes.values.unwrap_or(usual.values),
             ops: sizes.ops,
             threads_per_node: sizes.threads.unwrap_or(usual.threads_per_node),

@@ -9,7 +9,7 @@ use crate::system::promise::{Violation, holder, may_start, missing};
 use crate::system::usage::broken_condition;
 use crate::system::world::{Flight, Queued, ThreadState, World};
 use serde::{Deserialize, Serialize};
-use trivium_engine::{Event, Node, Object};
+use trivium_engine::{Event, Look, Node, Object};
 use trivium_protocol::{EventKind, LaneId, NODE, Response, RoleId};
 
 /// One line of the explanation of a deadlock.
@@ -229,9 +229,27 @@ fn explain_flight(model: &Model, world: &World, number: usize) -> Waiting {
         Some(other) if other.object == flight.object => format!("{}, which is before it", name(other)),
         Some(other) => format!("{}{}, which is before it", name(other), about(model, other.object)),
         None => obstacle(model, world, flight.to, role, flight.object, kind)
+            .or_else(|| stall(model, world, flight))
             .unwrap_or_else(|| "nothing: it can be handled".into()),
     };
     Waiting { who, waits_for, state: model.engine.describe(role, record) }
+}
+
+/// What a message waits for that stalls.
+fn stall(model: &Model, world: &World, flight: &Flight) -> Option<String> {
+    let stalled = model.message_stalls(world, flight)?;
+    let text = |look: &Look| {
+        let condition = model.protocol().sources.excerpt(look.condition);
+        if look.holds { condition.to_string() } else { format!("not ({condition})") }
+    };
+    let conditions: Vec<String> = stalled.looked.iter().map(text).collect();
+    let lane = &model.protocol().lanes[flight.lane.index()].name;
+    let until = match conditions.is_empty() {
+        true => "another state".to_string(),
+        false => format!("`{}` to change", conditions.join("` or `")),
+    };
+    let head = if model.lanes[flight.lane.index()].fifo { ", and keeps back what is after it" } else { "" };
+    Some(format!("{until}: it stalls on lane {lane}{head}"))
 }
 
 fn of(model: &Model, object: Object) -> String {

@@ -237,6 +237,7 @@ pub(crate) fn tell(stepper: &mut Stepper, trace: &Trace) -> (Vec<TraceStep>, Wor
             performs: performs(stepper)
                 .into_iter()
                 .chain(told::sentence(stepper.told()))
+                .chain(model.forgotten(&old, &world, subject.node, subject.object))
                 .chain(ghost::changed(&ghosts, ghost::lines(model, &world)))
                 .collect(),
         });

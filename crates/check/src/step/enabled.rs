@@ -9,7 +9,7 @@ use crate::system::usage::may_use;
 use crate::system::world::{ThreadState, World};
 use std::borrow::Cow;
 use std::ops::Range;
-use trivium_engine::{Node, Object};
+use trivium_engine::{Node, Object, Stalled};
 use trivium_protocol::{Assume, BLOCK, EventKind, Line, Promise, Protocol, Response, RoleId};
 
 /// What a thread can do now about an object by one kind of event.
@@ -200,13 +200,17 @@ impl Stepper<'_> {
         out.extend((0..client.threads.len()).filter(goes).map(|thread| Action::Retry { thread }));
     }
 
-    fn deliveries(&self, world: &World, out: &mut Vec<Action>) {
+    fn deliveries(&mut self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
         for flight in world.deliverable(|lane| model.lanes[lane.index()].fifo) {
             let message = &world.flights[flight];
             let kind = EventKind::Message(message.message);
             let role = model.protocol().messages[message.message.index()].role;
             if self.ready(world, message.to, role, message.object, kind) {
+                if let Some(stalled) = model.message_stalls(world, message) {
+                    self.note_stall(role, kind, &stalled);
+                    continue;
+                }
                 out.push(Action::Deliver { flight });
                 if model.lanes[message.lane.index()].duplicating {
                     out.push(Action::Repeat { flight });
@@ -215,6 +219,21 @@ impl Stepper<'_> {
         }
         if self.loses {
             self.losses(world, out);
+        }
+    }
+
+    /// An event has stalled: it has met a state, and its answer has gone some way.
+    fn note_stall(&mut self, role: RoleId, kind: EventKind, stalled: &Stalled) {
+        if let Some(column) = self.model.engine.column(role, kind) {
+            self.reached.mark(role, stalled.state, column);
+        }
+        if let Some(handler) = stalled.handler {
+            self.reached.ran(role, handler);
+        }
+        for look in &stalled.looked {
+            if let Some(step) = look.step {
+                self.reached.way(step, look.holds);
+            }
         }
     }
 
@@ -362,6 +381,7 @@ impl Stepper<'_> {
         }
         let held = |role, record: &[u8]| {
             *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold
+                || model.intent_stalls(world, thread, role, intent)
         };
         match &*self.who_answers(thread, number) {
             // Where blocks are accessed they are on any node: an access that nobody answers is raised, to become a
@@ -384,17 +404,22 @@ impl Stepper<'_> {
         }
     }
 
-    fn evictions(&self, world: &World, out: &mut Vec<Action>) {
+    fn evictions(&mut self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
+        let mut stalls = Vec::new();
         for &Unasked { node, block, kind, role, ref record } in &self.evictable {
             let record = &world.fixed[record.clone()];
             let response = model.engine.response(role, model.engine.state(role, record), kind);
             if matches!(response, Response::Handle(_) | Response::Defer)
                 && self.ready_there(world, node, role, record, kind)
             {
-                out.push(Action::Evict { node, block });
+                match model.local_stalls(world, node, role, (Object { kind: BLOCK, id: block }, kind)) {
+                    None => out.push(Action::Evict { node, block }),
+                    Some(stalled) => stalls.push((role, kind, stalled)),
+                }
             }
         }
+        stalls.iter().for_each(|(role, kind, stalled)| self.note_stall(*role, *kind, stalled));
     }
 
     /// Prefetches, of threads or of processors that speculate: where a handler answers them.
@@ -406,6 +431,7 @@ impl Stepper<'_> {
                 && kind.wants().is_some_and(|wanted| model.tag(world, node, block) < wanted)
                 && !(model.protocol().cached && self.is_busy(world, node, block))
                 && self.ready_there(world, node, role, record, kind)
+                && model.local_stalls(world, node, role, (Object { kind: BLOCK, id: block }, kind)).is_none()
             {
                 out.push(Action::Prefetch { node, block, kind });
             }
@@ -439,6 +465,7 @@ impl Stepper<'_> {
                         let Some(record) = model.record(world, node, role, object) else { continue };
                         let state = model.engine.state(role, record);
                         if *model.engine.response(role, state, kind) != Response::Hold
+                            && model.local_stalls(world, node, role, (object, kind)).is_none()
                             && self.ready(world, node, role, object, kind)
                         {
                             out.push(Action::Leave { node, block });

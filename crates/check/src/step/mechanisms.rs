@@ -68,6 +68,9 @@ pub(crate) struct Effects {
     /// Whether the handler has looked at more than its event and the records and contents of its node, or changed or done
     /// more than that and what is in `resumed`, `answers` and `sends`.
     pub looks_farther: bool,
+    /// Blocks of which the node had contents when the handler began, or to which it has written since. Only where
+    /// [`KeptCopies::is_looked_at`](crate::system::kept::KeptCopies::is_looked_at).
+    pub there: Vec<u32>,
     /// The first thing that went wrong in a place where a handler cannot be told.
     pub trouble: Option<Violation>,
 }
@@ -82,6 +85,7 @@ impl Effects {
         self.told.clear();
         self.ports.clear();
         self.looks_farther = false;
+        self.there.clear();
         self.trouble = None;
     }
 }
@@ -112,7 +116,38 @@ impl Here<'_> {
         word.flatten()
     }
 
+    /// The handler is about to look at bytes of this node's copies: it must have contents there.
+    pub fn about_to_look(&mut self, from: u64, to: u64) {
+        if !self.model.kept.is_looked_at() {
+            return;
+        }
+        for block in from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES).min(self.model.objects[BLOCK.index()].into()) {
+            let id = fit(block, "the number of a block that is explored");
+            if !self.effects.there.contains(&id) && !self.model.has_contents(self.world, self.me, id) {
+                let name = self.model.object_name(Object { kind: BLOCK, id });
+                self.trouble(format!("a handler looks at the contents of {name}, which this node has not: no state of its roles gives access or keeps them"));
+            }
+        }
+    }
+
+    /// The same of a whole block.
+    pub fn about_to_look_at_block(&mut self, block: Object) {
+        let at = u64::from(block.id) * BLOCK_BYTES;
+        self.about_to_look(at, at + BLOCK_BYTES);
+    }
+
+    /// The handler has written to bytes of this node's copies.
+    pub fn has_written(&mut self, from: u64, to: u64) {
+        if self.model.kept.is_looked_at() {
+            let blocks = from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES).min(self.model.objects[BLOCK.index()].into());
+            self.effects
+                .there
+                .extend(blocks.map(|block| fit::<_, u32>(block, "the number of a block that is explored")));
+        }
+    }
+
     fn write_word(&mut self, address: u64, value: u64) {
+        self.has_written(address, address.saturating_add(1));
         let Some(at) = self.word(address) else { return };
         if at.len() < 8 && value >> (8 * at.len()) != 0 {
             self.trouble(format!("{value} does not fit a word of the explored memory"));
@@ -217,6 +252,7 @@ impl MemoryMechanisms for Here<'_> {
     }
 
     fn gather_memory(&mut self, from: u64, to: u64) -> Payload {
+        self.about_to_look(from, to);
         let bytes = match self.bytes(from, to) {
             Some(at) => self.world.fixed[at].to_vec(),
             None => Vec::new(),
@@ -269,7 +305,9 @@ impl MemoryMechanisms for Here<'_> {
             (_, None) => return self.trouble("the data that arrived do not say where they go".into()),
         };
         let from = address.unwrap_or_default();
-        if let Some(at) = self.bytes(from, from.saturating_add(bytes.len() as u64)) {
+        let to = from.saturating_add(bytes.len() as u64);
+        self.has_written(from, to);
+        if let Some(at) = self.bytes(from, to) {
             self.world.fixed[at].copy_from_slice(&bytes);
         }
     }
@@ -279,6 +317,7 @@ impl MemoryMechanisms for Here<'_> {
     }
 
     fn load(&mut self, address: u64) -> u64 {
+        self.about_to_look(address, address.saturating_add(1));
         let word = self.word(address).map_or(0, |at| self.world.number(at));
         if self.model.is_forgotten(word) {
             let me = self.me;
@@ -293,6 +332,8 @@ impl MemoryMechanisms for Here<'_> {
     }
 
     fn copy(&mut self, from: u64, to: u64, bytes: u64) {
+        self.about_to_look(from, from.saturating_add(bytes));
+        self.has_written(to, to.saturating_add(bytes));
         let source = self.bytes(from, from.saturating_add(bytes));
         let target = self.bytes(to, to.saturating_add(bytes));
         if let (Some(source), Some(target)) = (source, target) {
@@ -313,6 +354,7 @@ impl LineMechanisms for Here<'_> {
 
     fn fill(&mut self, block: Object, to: Line) -> bool {
         self.effects.looks_farther = true;
+        self.about_to_look_at_block(block);
         if !self.model.requested(self.world, self.me, block.id) {
             return false;
         }
@@ -336,6 +378,7 @@ impl LineMechanisms for Here<'_> {
 
     fn take(&mut self, block: Object, to: Line) {
         self.effects.looks_farther = true;
+        self.has_written(u64::from(block.id) * BLOCK_BYTES, (u64::from(block.id) + 1) * BLOCK_BYTES);
         let requested = self.model.requested(self.world, self.me, block.id);
         if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
             let copy = self.model.layout.block(self.me, block.id);
@@ -370,6 +413,9 @@ impl ThreadMechanisms for Here<'_> {
             }
             let number = self.effects.choices.choose(self.model, self.world, thread as usize, number);
             let intent = &self.model.client.intents[number];
+            if matches!(intent, Intent::Read { .. } | Intent::Rmw { .. }) {
+                self.about_to_look_at_block(object);
+            }
             let performed = once(self.model, self.world, thread as usize)
                 .and_then(|()| perform_access(self.model, self.world, thread as usize, intent));
             let performed = performed.and_then(|seen| ghost::tell_access(self, self.me, intent, seen).map(|()| seen));

@@ -25,7 +25,7 @@ use crate::system::usage::may_use;
 use crate::system::world::{Flight, ThreadState, World};
 use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome};
-use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId};
+use trivium_protocol::{BLOCK, EventKind, NODE, RoleId};
 
 /// What a transition did, for reports.
 #[derive(Debug, Default)]
@@ -224,7 +224,6 @@ impl<'m> Stepper<'m> {
                     true => self.redo(world, node, None)?,
                     false => self.dispatch(world, node, None, &event, None, name)?,
                 }
-                self.empty_copy(world, node, event.object);
                 Ok(())
             }
             Action::Prefetch { node, block, kind } => self.prefetch(world, node, block, kind),
@@ -364,6 +363,7 @@ impl<'m> Stepper<'m> {
         if let Some(event) = event {
             self.mark(world, node, role, &event);
         }
+        self.note_contents(world, node);
         let outcome = model.engine.replay(role, object, &mut self.here(world, node));
         self.handled(world, node, outcome, thread, name)
     }
@@ -381,6 +381,7 @@ impl<'m> Stepper<'m> {
         let engine = &self.model.engine;
         let is_home = self.model.is_home(node, event.object);
         let role = role.or_else(|| engine.role_for(event.kind, event.object.kind, is_home));
+        self.note_contents(world, node);
         let outcome = match role {
             Some(role) => {
                 self.mark(world, node, role, event);
@@ -389,6 +390,15 @@ impl<'m> Stepper<'m> {
             None => engine.dispatch(event, &mut self.here(world, node)),
         };
         self.handled(world, node, outcome, thread, name)
+    }
+
+    /// A handler is about to run: what it may look at.
+    #[inline]
+    fn note_contents(&mut self, world: &World, node: Node) {
+        if self.model.kept.is_looked_at() {
+            self.effects.there.clear();
+            self.effects.there.extend(self.model.blocks_with_contents(world, node));
+        }
     }
 
     /// Whether it is remembered what a node did at an event as it is: then [`Stepper::redo`] does it again.
@@ -424,9 +434,8 @@ impl<'m> Stepper<'m> {
             return Err(beyond);
         }
         let outcome = outcome.map_err(Violation::fault)?;
-        if self.model.protocol().cached {
-            // An engine keeps the contents of blocks of other homes no longer than a handler runs.
-            self.model.empty_copies_of_others(world, node);
+        if self.model.kept.forgets() {
+            self.model.forget_contents(world, node);
         }
         if self.model.forgetting != [None; 2] || self.model.unread.is_some() {
             self.model.forget_dead_copies(world, node);
@@ -522,17 +531,6 @@ impl<'m> Stepper<'m> {
         }
         self.answer(world, node)?;
         self.wake(world, node)
-    }
-
-    /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).
-    fn empty_copy(&self, world: &mut World, node: Node, block: Object) {
-        let model = self.model;
-        let Some(role) = model.engine.tag_role(false).filter(|_| !model.is_home(node, block)) else { return };
-        let Some(record) = model.record(world, node, role, block) else { return };
-        let state = &model.protocol().roles[role.index()].states[model.engine.state(role, record).index()];
-        if state.access == Access::None && state.awaits.is_empty() {
-            model.empty_copy(world, node, block.id);
-        }
     }
 
     /// No handler answers a thread's event: the thread keeps it.

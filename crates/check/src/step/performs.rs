@@ -118,7 +118,10 @@ fn perform_on_word(here: &mut Here, block: Object, deed: Deed, (node, asked): (N
     let (model, me) = (here.model, here.me);
     let loaded = match deed {
         Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => None,
-        _ => Some(load(model, here.world, me, block.id)?),
+        _ => {
+            here.about_to_look_at_block(block);
+            Some(load(model, here.world, me, block.id)?)
+        }
     };
     let old = loaded.unwrap_or(0);
     let stored = match deed {

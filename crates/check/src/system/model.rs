@@ -4,6 +4,7 @@ use crate::config::{ConfigError, MAX_NODES, Network, System};
 use crate::system::action::event_kind;
 use crate::system::begin::Begun;
 use crate::system::client::{Client, Intent, object_counts};
+use crate::system::kept::KeptCopies;
 use crate::system::kinds::{self, Homes};
 use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
@@ -66,6 +67,8 @@ pub(crate) struct Model {
     pub begun: Begun,
     /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
     pub forgetting: [Option<RoleId>; 2],
+    /// Where nodes have contents of blocks at all.
+    pub kept: KeptCopies,
     /// Which copies are forgotten on a guess, where that is done: see [`Model::guess`].
     pub unread: Option<UnreadCopies>,
     /// For each block, what gives it its tag on each node.
@@ -177,6 +180,7 @@ impl Model {
             codec,
             demands,
             begun: Begun::default(),
+            kept: KeptCopies::of(protocol, forgetting[0]),
             forgetting,
             unread: None,
             untouched,

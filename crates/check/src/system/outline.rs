@@ -24,6 +24,10 @@ pub struct Outline {
     pub lanes: Vec<LaneModel>,
     /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
     pub forgetting: [Option<RoleId>; 2],
+    /// The roles whose states say whether a node that is not a block's home has contents of it: by state, whether it has.
+    pub kept: Vec<(RoleId, Vec<bool>)>,
+    /// Whether contents are forgotten where no state says that there are any, beside where [`Outline::forgetting`] forgets copies.
+    pub forgets_contents: bool,
     /// The words of each node's memory, where all of it is kept, and not one word of each block.
     pub words: Option<u32>,
     /// Where one store is followed, and not the values of all: the greatest value of a word that stores leave.
@@ -52,6 +56,8 @@ impl Outline {
             client: model.client,
             lanes: model.lanes,
             forgetting: model.forgetting,
+            forgets_contents: model.kept.forgets(),
+            kept: model.kept.into_roles(),
         })
     }
 

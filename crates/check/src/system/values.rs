@@ -80,6 +80,7 @@ fn moves_contents_alone(step: &StepKind) -> bool {
         | StepKind::Complete
         | StepKind::Return { .. }
         | StepKind::Defer
+        | StepKind::Stall
         | StepKind::Start(..)
         | StepKind::Yield
         | StepKind::Fill(_)

@@ -45,7 +45,7 @@ fn on_disk_the_same_is_found_as_in_memory() {
 fn memory_is_bounded_and_what_is_not_looked_for_is_said() {
     let folder = folder("bounded");
     let stache = protocol("stache.tri");
-    let system = System { late_values: false, dead_copies: false, ..System::default() };
+    let system = System { late_values: false, dead_copies: false, values: 4, ..System::default() };
     let config = Config { system, symmetry: false, memory: Some(1 << 18), ..Config::default() };
     let disk = Config { method: Method::Disk { folder: &folder }, ..config.clone() };
     let report = explore(&stache, &disk).unwrap();

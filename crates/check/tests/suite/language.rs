@@ -1,4 +1,4 @@
-//! The examples of docs/language.md that promise something keep it, unless they say that they do not: each whole file
+//! The examples of docs/language.md and docs/from-slicc.md that promise something keep it, unless they say that they do not: each whole file
 //! among them is explored with two nodes, to its end.
 
 use std::path::Path;
@@ -24,11 +24,14 @@ fn examples(page: &str) -> Vec<(usize, String)> {
 #[test]
 fn examples_keep_their_promises() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/language.md")).unwrap();
+    let pages = ["language.md", "from-slicc.md"]
+        .map(|page| (page, std::fs::read_to_string(root.join("docs").join(page)).unwrap()));
     let load = |name: &str| std::fs::read_to_string(root.join("protocols").join(name)).map_err(|e| e.to_string());
     let mut explored = Vec::new();
-    for (line, example) in examples(&page) {
-        let protocol = compile("language.md", &example, &Options { params: Vec::new(), load: Some(&load) }).unwrap();
+    let all =
+        pages.iter().flat_map(|(page, text)| examples(text).into_iter().map(move |(line, text)| (page, line, text)));
+    for (page, line, example) in all {
+        let protocol = compile(page, &example, &Options { params: Vec::new(), load: Some(&load) }).unwrap();
         if protocol.promises.is_empty() && protocol.invariants.is_empty() {
             continue;
         }
@@ -37,8 +40,10 @@ fn examples_keep_their_promises() {
         let config = Config { system, max_states: Some(100_000), ..Config::default() };
         let report = explore(&Arc::new(protocol), &config).unwrap();
         let expected = if example.contains("// does not hold") { Verdict::Violated } else { Verdict::Holds };
-        assert_eq!(report.verdict, expected, "docs/language.md:{line}\n{}", text(&report));
+        assert_eq!(report.verdict, expected, "docs/{page}:{line}\n{}", text(&report));
     }
-    assert!(explored.iter().any(|name| name == "one-copy"), "{explored:?}");
+    for wanted in ["one-copy", "upgrade"] {
+        assert!(explored.iter().any(|name| name == wanted), "{explored:?}");
+    }
     assert!(explored.len() >= 3, "{explored:?}");
 }

@@ -147,7 +147,7 @@ role cache of block {
     on drop, look { return }
   }
   state Have: write { on drop { goto Gone; return } on look { return } }
-  state Gone {
+  state Gone: keeps {
     LOOK
     on drop { return }
     on read, write { send Ping to home; await Data { install; goto Have; resume } }

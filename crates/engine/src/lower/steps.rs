@@ -70,6 +70,7 @@ impl Lowering<'_> {
             }
             StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span)?,
             StepKind::Defer => self.effect(Op::Defer, span),
+            StepKind::Stall => self.effect(Op::Stall, span),
             StepKind::Start(task, args) => self.start(*task, args, span)?,
             StepKind::Yield => self.effect(Op::Yield, span),
             StepKind::Install(None) => self.effect(Op::Install, span),

@@ -213,6 +213,15 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         Ok(())
     }
 
+    /// The event stays with its thread; what is tried again goes back to its place. Messages and lines that stall are not dispatched.
+    pub(super) fn stall(&mut self) -> Result<(), FaultKind> {
+        if self.replay.is_some() && !self.event.has_caller() {
+            return self.defer();
+        }
+        self.stalled = true;
+        Ok(())
+    }
+
     pub(super) fn start(&mut self, task: TaskId, args: &[Expr], span: Span) -> Try<()> {
         let mut words = Args::NONE;
         self.args(EventKind::Task(task), args, span, &mut words)?;

@@ -87,6 +87,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             StepKind::Return { value, to } => self.answer(value.as_ref(), to.as_ref(), span),
             StepKind::Defer => self.defer().at(span),
+            StepKind::Stall => self.stall().at(span),
             StepKind::Start(task, args) => self.start(*task, args, span),
             StepKind::Yield => match self.event.kind {
                 EventKind::Task(task) => {

@@ -507,6 +507,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 check!(self, at, self.answer_to(thread, value));
             }
             Op::Defer => check!(self, at, self.defer()),
+            Op::Stall => check!(self, at, self.stall()),
             Op::InstallAt { address } => {
                 let (payload, _) = check!(self, at, self.data());
                 self.m.install_memory(payload, Some(reg!(self, address).cast_unsigned()));

@@ -31,10 +31,11 @@ impl Export<'_> {
                 (true, _) => " & cache[me][o] < 2 & !requested(me, o)",
             };
             let guard = format!(
-                "thread_at(me, 0) != -1 & o % {} {sign} me & ({}){free} & ready{}_{column}(me, o)",
+                "thread_at(me, 0) != -1 & o % {} {sign} me & ({}){free} & ready{}_{column}(me, o){}",
                 self.model.nodes,
                 states.join(" | "),
-                role.0
+                role.0,
+                self.not_stalled(role, column, "me", "o", "me, -1")
             );
             out.open("ruleset me: Node; o: Obj_block do");
             self.rule(&self.protocol().event_name(event), &guard, "var fx: Effects;", out, |out| {
@@ -154,17 +155,6 @@ impl Export<'_> {
         format!("cached[me][{block}] := {};", self.model.garbage)
     }
 
-    /// An engine keeps the contents of blocks of other homes no longer than a handler runs.
-    pub fn empty_buffers(&self, out: &mut Lines) {
-        if self.cached() {
-            out.open("for b: Obj_block do");
-            out.open(format!("if b % {} != me then", self.model.nodes));
-            self.empty("me", "b", out);
-            out.close("end;");
-            out.close("end;");
-        }
-    }
-
     /// The role and column that answers an event for a block, at its home or elsewhere.
     pub(super) fn answering(&self, event: EventKind, is_home: bool) -> Option<(RoleId, usize)> {
         let role = self.engine().role_for(event, BLOCK, is_home)?;
@@ -184,8 +174,9 @@ impl Export<'_> {
                         .filter(|&s| *self.engine().response(role, s, event) == Response::Hold)
                         .map(|s| format!(" & {}[me][o] != {}", self.state_var(role), self.state_name(role, s)))
                         .collect();
+                    let stalls = self.not_stalled(role, column, "me", "o", "me, -1");
                     out.line(format!(
-                        "if {written}[me][o] & o % {} {sign} me then return ready{}_{column}(me, o){held}; end;",
+                        "if {written}[me][o] & o % {} {sign} me then return ready{}_{column}(me, o){held}{stalls}; end;",
                         self.model.nodes, role.0
                     ));
                 }

@@ -100,7 +100,7 @@ impl Export<'_> {
     }
 
     /// Declarations of a handler's locals behind its arguments, and their first values.
-    fn locals(&self, handler: &Handler) -> (Vec<String>, Vec<String>) {
+    pub(super) fn locals(&self, handler: &Handler) -> (Vec<String>, Vec<String>) {
         let mut names = Vec::new();
         for (l, local) in handler.locals.iter().enumerate().skip(handler.args as usize) {
             match &local.ty {
@@ -151,6 +151,11 @@ impl Export<'_> {
         match response {
             Response::Handle(handlers) => self.choose(id, column, handlers, out),
             Response::Defer => {
+                out.line(self.keep_call(id, column, "a"));
+                out.line("fx.how := 3;");
+            }
+            Response::Hold if matches!(self.role(id).events[column], EventKind::Message(_)) => {
+                // One that is tried again goes back to its place.
                 out.line(self.keep_call(id, column, "a"));
                 out.line("fx.how := 3;");
             }

@@ -2,7 +2,7 @@
 
 use super::Export;
 use super::lines::Lines;
-use trivium_protocol::BLOCK;
+use trivium_protocol::{BLOCK, StateId};
 
 /// Where messages carry ranges of memory, a word is a digit of this base, and the data are a 1 and then the words; a list
 /// has two digits for each of its words: the number of the word in memory, and what was there.
@@ -180,6 +180,26 @@ impl Export<'_> {
             let contents = if word == 0 { self.model.garbage } else { 0 };
             out.line(format!("mem[{node}][{block} * {stride} + {word}] := {contents};"));
         }
+    }
+
+    /// A node whose states say that it has no contents of a block has forgotten them when a handler has ended.
+    pub fn forget_contents(&self, out: &mut Lines) {
+        if !self.model.forgets_contents || self.words == 0 {
+            return;
+        }
+        let lasting = self.model.kept.iter().flat_map(|(role, contents)| {
+            let states = (0..contents.len()).filter(|&state| contents[state]);
+            states.map(|state| {
+                format!("{}[me][b] = {}", self.state_var(*role), self.state_name(*role, StateId::at(state)))
+            })
+        });
+        let lasting: Vec<String> = lasting.collect();
+        let kept = if lasting.is_empty() { String::new() } else { format!(" & !({})", lasting.join(" | ")) };
+        out.open("for b: Obj_block do");
+        out.open(format!("if b % {} != me{kept} then", self.model.nodes));
+        self.empty("me", "b", out);
+        out.close("end;");
+        out.close("end;");
     }
 
     /// Memory in the first state: only the homes of blocks have their contents.

@@ -21,6 +21,7 @@ mod performs;
 mod promises;
 mod queues;
 mod records;
+mod stall;
 mod steps;
 mod system;
 mod threads;
@@ -75,6 +76,7 @@ pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result
     export.thread_accesses(&mut out);
     export.interventions(&mut out);
     export.handlers(&mut out);
+    export.stalls(&mut out);
     export.initially(&mut out);
     export.settling(&mut out);
     export.rules(&mut out);

@@ -327,11 +327,18 @@ impl Export<'_> {
                     out.line(format!("if i > 0 then if same{lane}(dst, src, i) then return false; end; end;"));
                 }
                 out.line(format!("o := lane{lane}[dst][src].m[i].o;"));
+                let arguments = |args: usize| -> String {
+                    (0..args).map(|a| format!(", lane{lane}[dst][src].m[i].a{a}")).collect()
+                };
                 out.open(format!("switch lane{lane}[dst][src].m[i].k"));
-                self.each_of_lane(lane, |id, _| {
+                self.each_of_lane(lane, |id, args| {
                     let role = self.protocol().messages[id].role;
                     let event = EventKind::Message(MessageId::at(id));
-                    out.line(format!("case {}: return {};", id + 1, self.ready_or_absent(role, event, "dst", "o")));
+                    let arguments = format!("src, -1{}", arguments(args));
+                    let column = self.role(role).column(event);
+                    let stalls = column.map(|column| self.not_stalled(role, column, "dst", "o", &arguments));
+                    let ready = self.ready_or_absent(role, event, "dst", "o");
+                    out.line(format!("case {}: return {ready}{};", id + 1, stalls.unwrap_or_default()));
                 });
                 out.close("end;");
                 out.line("return true;");

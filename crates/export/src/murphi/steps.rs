@@ -156,6 +156,12 @@ impl<'s> Writer<'s> {
                 let value = value.as_ref().map_or("0".into(), |value| self.scope.number(value));
                 out.line(format!("answer({to}, {value}, fx);"));
             }
+            // Of messages and lines, only those that are tried again come here.
+            StepKind::Stall if self.scope.event.is_some_and(has_caller) => out.line("fx.how := 2;"),
+            StepKind::Stall => {
+                out.line(self.scope.export.keep_call(self.role, self.column, "l"));
+                out.line("fx.how := 3;");
+            }
             StepKind::Defer => {
                 out.open("if fx.how != 3 then");
                 // In a handler the event's arguments have the names of its first locals.

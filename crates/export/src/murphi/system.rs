@@ -5,7 +5,7 @@ use super::lines::Lines;
 use super::records::{has_caller, replay_due};
 use trivium_check::Intent;
 use trivium_check::checks_values;
-use trivium_protocol::{Access, BLOCK, EventKind, Promise, Response, Role, RoleId, StateId};
+use trivium_protocol::{BLOCK, EventKind, Promise, Response, Role, RoleId, StateId};
 
 impl Export<'_> {
     /// What is true for threads when a handler has ended.
@@ -14,7 +14,7 @@ impl Export<'_> {
         let head = "procedure settle(me: Node; t: Int; var fx: Effects)";
         self.going(out);
         out.routine(head, &["u: Int".into(), "any_order: boolean".into()], |out| {
-            self.empty_buffers(out);
+            self.forget_contents(out);
             self.forget_dead_copies(out);
             out.open("if t != -1 then");
             out.line("if fx.how = 1 then finish(t, intent[t]); return; end;");
@@ -352,36 +352,19 @@ impl Export<'_> {
             let sign = if is_home { "=" } else { "!=" };
             out.open("ruleset me: Node; o: Obj_block do");
             let guard = format!(
-                "thread_at(me, 0) != -1 & o % {} {sign} me & ({}) & ready{}_{column}(me, o)",
+                "thread_at(me, 0) != -1 & o % {} {sign} me & ({}) & ready{}_{column}(me, o){}",
                 self.model.nodes,
                 states.join(" | "),
-                role.0
+                role.0,
+                self.not_stalled(role, column, "me", "o", "me, -1")
             );
             self.rule("evict", &guard, "var fx: Effects;", out, |out| {
                 out.line("begin_effects(fx);");
                 out.line(format!("on{}_{column}(me, o, me, -1, 0, -1, fx);", role.0));
                 out.line("settle(me, -1, fx);");
-                if !is_home {
-                    self.empty_copy(role, out);
-                }
             });
             out.close("end;");
             out.blank();
-        }
-    }
-
-    /// What a node has given up has no contents any more (`docs/semantics.md`, section 9).
-    fn empty_copy(&self, role: RoleId, out: &mut Lines) {
-        let gone: Vec<String> = (0u16..)
-            .map(StateId)
-            .zip(&self.role(role).states)
-            .filter(|(_, state)| state.access == Access::None && state.awaits.is_empty())
-            .map(|(id, _)| format!("{}[me][o] = {}", self.state_var(role), self.state_name(role, id)))
-            .collect();
-        if !gone.is_empty() && self.words > 0 {
-            out.open(format!("if {} then", gone.join(" | ")));
-            self.empty("me", "o", out);
-            out.close("end;");
         }
     }
 

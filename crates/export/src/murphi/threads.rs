@@ -330,7 +330,14 @@ impl Export<'_> {
         if !held.is_empty() {
             out.line(format!("if !first & ({}) then return false; end;", held.join(" | ")));
         }
-        out.line(format!("return ready{}_{column}(me, {object});", role.0));
+        let arguments: String = match intent {
+            Intent::Call { args, .. } => args.words().iter().map(|word| format!(", {word}")).collect(),
+            _ => String::new(),
+        };
+        let of = (object.to_string(), format!("me, number_of(t){arguments}"));
+        let stalls = self.not_stalled(role, column, "me", &of.0, &of.1);
+        let stalls = if stalls.is_empty() { stalls } else { format!(" & (first | {})", &stalls[3..]) };
+        out.line(format!("return ready{}_{column}(me, {object}){stalls};", role.0));
     }
 
     /// Lines for the role that answers an intent, if there is one: at the object's home, and elsewhere.

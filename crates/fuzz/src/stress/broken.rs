@@ -25,6 +25,7 @@ enum Way {
 
 use Way::{Cannot, InPlaceOf, Program, Text};
 
+const TRACKERS: &str = "it needs more requests at once than a home has trackers";
 const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
 const ROOM: &str = "it needs a full queue, and with so few nodes it never is";
 const POINTERS: &str = "it needs a pool of directory pointers that is used up, and with so few nodes it never is";
@@ -37,7 +38,7 @@ const ORDERS: &str = include_str!("../../stress/orders.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 40] = [
+const FILES: [(&str, usize, Way); 48] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
@@ -54,9 +55,17 @@ const FILES: [(&str, usize, Way); 40] = [
     ("flash-upgrade-believed", 3, Program("lockbench.c")),
     ("flash-writeback-forgotten", 3, Cannot(EVICTS)),
     ("flash-writeback-ignored", 2, Cannot(EVICTS)),
+    ("moesi-stale-writeback", 3, Cannot(EVICTS)),
+    ("moesi-store-lost", 2, Cannot(EVICTS)),
+    ("mshr-entry-lost", 2, Cannot(EVICTS)),
+    ("mshr-one-lane", 3, Cannot(TRACKERS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
+    ("release-probe-copy-kept", 3, Program("litmus.c")),
+    ("release-probe-release-waits", 3, Cannot(EVICTS)),
     ("replies-apart", 3, Program("lockbench.c")),
+    ("retry-credits-forgotten", 3, Cannot(TRACKERS)),
+    ("retry-credits-given-twice", 3, Cannot(TRACKERS)),
     ("squeezed-lanes", 3, Program("litmus.c")),
     ("stache-lost-upgrade", 3, Program("lockbench.c")),
     ("stache-pages-forgotten", 3, Cannot(EVICTS)),

@@ -1,28 +1,34 @@
 //! What is proved about a protocol before anything runs: handlers end soon enough, lanes cannot block each other, and
 //! which variables, and whose copies of blocks, are dead in which state.
 
+mod contents;
 mod copies;
 mod fold;
 mod lanes;
 mod live;
 mod longest;
+mod stall;
 
 use crate::diagnostics::Diagnostics;
 use trivium_protocol::*;
 
-/// Takes out what constants exclude, and runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`] and [`State::copy_is_dead`], and notes
-/// handlers that take too long and violations of the lane rule.
+/// Takes out what constants exclude, and runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`], [`State::contents`] and
+/// [`State::copy_is_dead`], and notes handlers that take too long, violations of the lane rule and looks at contents that may be gone.
 pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     fold::fold(protocol);
+    stall::stalls(protocol, diagnostics);
     lanes::lanes(protocol, diagnostics);
     longest::longest(protocol, diagnostics);
     live::live(protocol);
+    contents::contents(protocol);
+    contents::forgotten(protocol, diagnostics);
     copies::copies(protocol);
 }
 
-/// Finds [`State::dead`] and [`State::copy_is_dead`] anew, of a protocol that has been changed since it was compiled.
+/// Finds [`State::dead`], [`State::contents`] and [`State::copy_is_dead`] anew, of a protocol that has been changed since it was compiled.
 pub fn find_dead(protocol: &mut Protocol) {
     live::live(protocol);
+    contents::contents(protocol);
     protocol.roles.iter_mut().flat_map(|role| &mut role.states).for_each(|state| state.copy_is_dead = false);
     copies::copies(protocol);
 }

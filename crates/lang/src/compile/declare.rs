@@ -345,9 +345,17 @@ impl Compiler {
                 )
                 .help("leave the access out, and answer requests with `fill`");
             }
+            if let Some(span) = state.keeps
+                && role.of.text != "block"
+            {
+                self.error(span, "only states of a block keep contents")
+                    .help(format!("`{}` is of {}", role.name.text, role.of.text));
+            }
             states.push(State {
                 name: state.name.text.clone(),
                 access,
+                keeps: state.keeps.is_some(),
+                contents: false,
                 waiting: false,
                 awaits: Vec::new(),
                 dead: Vec::new(),

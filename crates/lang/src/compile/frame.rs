@@ -34,6 +34,13 @@ pub(super) enum Origin {
     Nowhere,
 }
 
+/// A `lower` before an `await`: what access it leaves, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lowered {
+    pub access: Access,
+    pub span: Span,
+}
+
 /// A handler being compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -59,6 +66,8 @@ pub(super) struct Frame {
     pub call: Option<OpId>,
     /// A `goto` of this instance that some path to here has passed.
     pub went: Option<Span>,
+    /// A `lower` that every path to here has passed, for the `await` that follows: the access that it leaves.
+    pub lowered: Option<Lowered>,
     /// The accesses that the present statement performs before the rest of it, where it may perform any.
     pub performs: Option<Vec<Step>>,
     /// Whether this is an invariant, where other nodes may be looked at.
@@ -89,6 +98,7 @@ impl Frame {
             wait: None,
             call: None,
             went: None,
+            lowered: None,
             performs: None,
             global: false,
             here: false,

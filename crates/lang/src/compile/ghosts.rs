@@ -33,6 +33,8 @@ impl Compiler {
                 awaits: Vec::new(),
                 dead: Vec::new(),
                 copy_is_dead: false,
+                keeps: false,
+                contents: false,
                 timer: None,
                 span: ghost.name.span,
             };

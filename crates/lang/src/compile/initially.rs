@@ -81,6 +81,7 @@ fn does_more(step: &StepKind) -> Option<&'static str> {
         StepKind::Perform(_) => "`perform` an access",
         StepKind::Return { .. } => "`return`",
         StepKind::Defer => "`defer`",
+        StepKind::Stall => "`stall`",
         StepKind::Start(..) => "`start` a task",
         StepKind::Yield => "`yield`",
         StepKind::Install(_) | StepKind::InstallOwn(_) => "`install`",

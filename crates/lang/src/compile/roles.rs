@@ -158,8 +158,13 @@ impl Compiler {
             match &clause.body {
                 Body::Otherwise(what) => {
                     if clause.guard.is_some() {
+                        let word = match what {
+                            Otherwise::Defer => "defer",
+                            Otherwise::Stall => "stall",
+                            Otherwise::Impossible => "impossible",
+                        };
                         self.error(clause.span, "a guard needs a handler in braces")
-                            .help("write `on X when G { defer }`");
+                            .help(format!("write `on X when G {{ {word} }}`"));
                     }
                     self.direct(r, s, kind, *what, clause.span);
                 }
@@ -173,6 +178,10 @@ impl Compiler {
 
     /// `on EVENT defer`, `on EVENT impossible`; behind clauses with guards it is what happens when none of these holds.
     fn direct(&mut self, r: usize, s: usize, event: EventKind, what: Otherwise, span: Span) {
+        if what == Otherwise::Stall && matches!(event, EventKind::Timer | EventKind::Task(_)) {
+            self.error(span, "a task or a timer cannot stall").help("leave the clause out, or say what happens");
+            return;
+        }
         // `on prefetch as M`, where M is deferred or impossible: nobody waits for what is not answered.
         if event.is_hint() {
             return;
@@ -209,6 +218,7 @@ impl Compiler {
     /// A handler for what is left when no guard of these holds; without a `what`, nothing is done then.
     fn fallback(&mut self, r: usize, s: usize, list: &[HandlerId], what: Option<Otherwise>, span: Span) -> HandlerId {
         let kind = what.map(|what| match what {
+            Otherwise::Stall => StepKind::Stall,
             Otherwise::Defer => StepKind::Defer,
             Otherwise::Impossible => StepKind::Impossible,
         });
@@ -394,6 +404,7 @@ impl Compiler {
         let guard = guard.and_then(|g| self.expr_of(&mut frame, g, &Type::Bool));
         let mut steps = Vec::new();
         self.statements(&mut frame, body, &mut steps);
+        self.must_wait(&frame);
         // A mistake in a guard is told once: without its guard the clause would hide those behind it.
         if guard.is_some() || !is_guarded {
             self.add_handler(frame, guard, steps, &name, span);
@@ -517,6 +528,7 @@ impl Compiler {
                 frame.scopes.push(Scope::default());
                 let mut steps = Vec::new();
                 self.statements(&mut frame, &task.body, &mut steps);
+                self.must_wait(&frame);
                 self.add_handler(frame, None, steps, &name, task.name.span);
             }
         }
@@ -639,6 +651,7 @@ impl Compiler {
         let answer = self.answers[r][s].list.iter().find(|(e, _)| *e == event).map(|(_, a)| a);
         match answer {
             Some(Answer::Direct(Otherwise::Defer, _)) => Response::Defer,
+            Some(Answer::Direct(Otherwise::Stall, _)) => Response::Hold,
             Some(Answer::Direct(Otherwise::Impossible, span)) => {
                 let span = *span;
                 self.refuse(r, s, event, ExcludedBy::Clause, span);
@@ -719,6 +732,12 @@ impl Compiler {
                     self.protocol.roles[r].kept_answers.push((StateId(s as u16), event));
                 }
                 Response::Defer
+            }
+            (Some(Fallback { what: Otherwise::Stall, by, .. }), _) => {
+                if by == ExcludedBy::State && self.is_answer(r, event) {
+                    self.protocol.roles[r].kept_answers.push((StateId(s as u16), event));
+                }
+                Response::Hold
             }
             (Some(Fallback { what: Otherwise::Impossible, by, span }), _) => {
                 self.refuse(r, s, event, by, span);

@@ -3,8 +3,8 @@
 use super::*;
 use crate::ast::{Item, SizeValue};
 
-/// The sizes that can be declared; all but the last are numbers, from 1 to these.
-const SIZES: [(&str, i64); 8] = [
+/// The sizes that can be declared; all but the last two are numbers, from 1 to these.
+const SIZES: [(&str, i64); 9] = [
     ("nodes", 256),
     ("clients", 256),
     ("objects", 256),
@@ -12,6 +12,7 @@ const SIZES: [(&str, i64); 8] = [
     ("ops", 65_535),
     ("threads", 255),
     ("lanes", 65_535),
+    ("homes", 255),
     ("network", 0),
 ];
 
@@ -54,6 +55,7 @@ impl Compiler {
         let expr = match &size.value {
             SizeValue::Number(expr) => expr,
             SizeValue::Word(word) => return self.network(word),
+            SizeValue::Kinds(kinds) => return self.kinds(name == "homes", most, kinds),
         };
         let Some(number) = self.number(expr) else { return };
         if !(1..=most).contains(&number) {
@@ -75,6 +77,39 @@ impl Compiler {
             "ops" => sizes.ops = number,
             "threads" => sizes.threads = number,
             _ => sizes.lanes = number,
+        }
+    }
+
+    /// `objects block=2 job=1`, `homes block=0/1`.
+    fn kinds(&mut self, are_homes: bool, most: i64, kinds: &[ast::KindSize]) {
+        let mut said: Vec<&str> = Vec::new();
+        for ast::KindSize { kind, numbers } in kinds {
+            if !self.protocol.objects.contains(&kind.text) {
+                let known = self.protocol.objects.clone();
+                self.unknown(kind.span, "kind of object", &kind.text, known.iter().map(String::as_str));
+                continue;
+            }
+            if said.contains(&kind.text.as_str()) {
+                self.error(kind.span, format!("`{}` is already said", kind.text)).help("remove one of them");
+            }
+            said.push(&kind.text);
+            let least = i64::from(!are_homes);
+            let what = if are_homes { "a home is a node" } else { "there are objects of a kind" };
+            if let Some(&(number, span)) = numbers.iter().find(|(number, _)| !(least..=most).contains(number)) {
+                self.error(span, format!("{what}, from {least} to {most}, not {number}"));
+                continue;
+            }
+            if let ([_, (_, span), ..], false) = (&numbers[..], are_homes) {
+                self.error(*span, "a kind has one number of objects").help("`homes KIND=0/1` says where they live");
+                continue;
+            }
+            let numbers: Vec<u32> = numbers.iter().filter_map(|&(number, _)| u32::try_from(number).ok()).collect();
+            let sizes = &mut self.protocol.sizes;
+            if are_homes {
+                sizes.homes.insert(kind.text.clone(), numbers);
+            } else {
+                sizes.kinds.insert(kind.text.clone(), numbers[0]);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Statements that are one step.
 
 use super::declare::access_of;
-use super::frame::{Frame, Origin};
+use super::frame::{Frame, Lowered, Origin};
 use super::places::Target;
 use super::types::{ANY_NODE, NUMBER, is_set};
 use super::*;
@@ -44,7 +44,7 @@ impl Compiler {
                 frame.went.get_or_insert(span);
                 one(StepKind::Goto(self.state_of(frame.seen, state)?))
             }
-            S::Lower(access) => self.lower(frame, access).map(|k| vec![k]),
+            S::Lower(access) => self.lower(frame, access, span),
             S::Resume => one(StepKind::Resume),
             S::Complete | S::CompleteWith { .. } if self.protocol.cached => {
                 self.error(span, "`complete` is not for cached processors, which access their cache only")
@@ -64,6 +64,7 @@ impl Compiler {
                 }
                 one(StepKind::Defer)
             }
+            S::Stall => one(self.stall(frame, span)?),
             S::Yield => {
                 if !matches!(frame.event, EventKind::Task(_)) {
                     self.error(span, "only a task can `yield`");
@@ -448,14 +449,38 @@ impl Compiler {
         found.map(|i| StateId(i as u16))
     }
 
-    fn lower(&mut self, frame: &mut Frame, access: &ast::Ident) -> Option<StepKind> {
-        let here = frame.seen == frame.role;
-        let Some(site) = frame.wait.clone().filter(|_| here) else {
-            self.error(access.span, "`lower` is for `while waiting` clauses").help("elsewhere, `goto` a state");
+    fn stall(&mut self, frame: &mut Frame, span: Span) -> Option<StepKind> {
+        if frame.seen != frame.role {
+            self.error(span, "an action of another role or object cannot stall this handler's event")
+                .help("look at the other record in a condition, and stall in the handler");
             return None;
-        };
-        let wanted = access_of(&access.text).min(frame.access);
-        Some(StepKind::Goto(self.variant(&site, wanted)))
+        }
+        if frame.initially {
+            self.error(span, "`initially` cannot stall: there is no event");
+            return None;
+        }
+        if matches!(frame.event, EventKind::Timer | EventKind::Task(_)) {
+            self.error(span, "a task or a timer cannot stall")
+                .help("nobody else would run it: go to a state that begins it again");
+            return None;
+        }
+        Some(StepKind::Stall)
+    }
+
+    /// `lower` in a `while waiting` clause, or before an `await`, which then takes it into account.
+    fn lower(&mut self, frame: &mut Frame, access: &ast::Ident, span: Span) -> Option<Vec<StepKind>> {
+        if frame.seen != frame.role || frame.initially {
+            self.error(span, "`lower` is about the access of this handler's own instance while it waits")
+                .help("write it in the handler, before its `await`");
+            return None;
+        }
+        let before = frame.lowered.map_or(frame.access, |lowered| lowered.access);
+        let wanted = access_of(&access.text).min(before);
+        if let Some(site) = frame.wait.clone() {
+            return Some(vec![StepKind::Goto(self.variant(&site, wanted))]);
+        }
+        frame.lowered = Some(Lowered { access: wanted, span });
+        Some(Vec::new())
     }
 
     fn give_back(

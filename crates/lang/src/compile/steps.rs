@@ -1,6 +1,6 @@
 //! Statements that change control: blocks, branches, loops, actions.
 
-use super::frame::{Frame, Origin, Scope};
+use super::frame::{Frame, Lowered, Origin, Scope};
 use super::types::{NUMBER, SOME_NODE, is_set};
 use super::*;
 
@@ -74,11 +74,13 @@ impl Compiler {
                         .help("ask for anything else inside the loop, with `if`");
                 }
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
-                let before = frame.went;
+                let (before, lowered) = (frame.went, frame.lowered);
                 let a = self.block(frame, then, &mut yes);
                 let went = std::mem::replace(&mut frame.went, before);
+                let lowered = std::mem::replace(&mut frame.lowered, lowered);
                 let b = self.block(frame, otherwise, &mut no);
                 frame.went = went.or(frame.went);
+                self.join_lowered(frame, lowered, (a, b));
                 if let Some(condition) = condition {
                     steps.push(Step { kind: StepKind::If(condition, yes, no), span });
                 }
@@ -162,12 +164,28 @@ impl Compiler {
         Some(StepKind::ForSet(local, set, inner))
     }
 
+    /// After an `if`, of which the first branch has left `lowered`: on each way that goes on the access must be the same.
+    fn join_lowered(&mut self, frame: &mut Frame, lowered: Option<Lowered>, (a, b): (Flow, Flow)) {
+        let left = |lowered: Option<Lowered>| lowered.map(|lowered| lowered.access);
+        if a == Flow::Falls && b == Flow::Falls && left(lowered) != left(frame.lowered) {
+            let span = lowered.or(frame.lowered).map_or(Span::default(), |lowered| lowered.span);
+            self.error(span, "what follows this branch waits with another access if it is not taken")
+                .help("write `lower` on both ways, or the `await` within the branch");
+        }
+        frame.lowered = if a == Flow::Falls { lowered } else { frame.lowered };
+    }
+
     fn loop_body(&mut self, frame: &mut Frame, body: &[ast::Statement], inner: &mut Vec<Step>) {
+        let lowered = frame.lowered;
         if self.block(frame, body, inner) == Flow::Waits
             && let Some(first) = body.first()
         {
             self.error(first.span, "an `await` cannot stand in a loop")
                 .help("`await all M from S` waits for many; or write states");
+        }
+        if let Some(Lowered { span, .. }) = frame.lowered.filter(|_| frame.lowered != lowered) {
+            self.error(span, "a `lower` cannot stand in a loop").help("write it before the loop");
+            frame.lowered = lowered;
         }
     }
 

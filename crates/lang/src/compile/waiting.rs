@@ -1,10 +1,10 @@
 //! `await` turned into waiting states.
 //!
-//! A waiting state exists once for each access that it can have: `lower none` leads to its variant without
-//! access. What an await's bodies need of the handler that began it is kept in hidden variables (`$0`, `$1`, ..),
+//! A waiting state exists once for each access that it can have: `lower none`, before the `await` or in a clause, leads to its
+//! variant without access. What an await's bodies need of the handler that began it is kept in hidden variables (`$0`, `$1`, ..),
 //! which waits that cannot be pending together share.
 
-use super::frame::{Binding, Frame, Origin, Scope};
+use super::frame::{Binding, Frame, Lowered, Origin, Scope};
 use super::limits::MAX_STATES;
 use super::steps::Flow;
 use super::types::{SOME_NODE, fits};
@@ -57,7 +57,7 @@ impl Compiler {
         }
         if let Some(goto) = frame.went.take() {
             self.error(goto, "this `goto` stands before an `await`, which makes a state of its own: nothing happens in the state it names")
-                .help("write it in the body of the `await`; a waiting state has the access of the state in which the handler started");
+                .help("write it in the body of the `await`; a waiting state has the access of the state in which the handler started, or less after `lower none`");
             return Flow::Waits;
         }
         if self.protocol.roles[frame.role.index()].states.len() > MAX_STATES {
@@ -74,7 +74,8 @@ impl Compiler {
         inner.caller = Origin::Nowhere;
         inner.call = frame.call;
         let written = wait;
-        let wait = &self.extended_wait(frame.role, &name, written);
+        let access = frame.lowered.map_or(frame.access, |lowered| lowered.access);
+        let wait = &self.extended_wait(frame.role, &variant_name(&name, access, frame.access), written);
         self.keep(frame, &mut inner, wait, steps, span);
         let missing: Vec<_> = wait.arms.iter().map(|arm| self.missing(frame, &mut inner, arm, steps)).collect();
         let from: Vec<_> = wait.arms.iter().map(|arm| self.from(frame, &mut inner, arm, steps)).collect();
@@ -87,23 +88,27 @@ impl Compiler {
             variants: RefCell::default(),
             expanding: self.expanding.clone(),
         });
-        let state = self.variant(&site, frame.access);
+        let state = self.variant(&site, access);
         let goto = Step { kind: StepKind::Goto(state), span };
         // Where nobody is missing the body runs at once.
         let mut rest = vec![goto];
         for (arm, var) in wait.arms.iter().zip(&missing).rev() {
             let Some(var) = *var else { continue };
             let mut body = Vec::new();
+            let lowered = frame.lowered;
             self.block(frame, &arm.body, &mut body);
-            frame.went = None;
+            (frame.went, frame.lowered) = (None, lowered);
             rest = vec![Step { kind: StepKind::If(nobody(frame.role, var, span), body, rest), span }];
         }
         steps.extend(rest);
+        frame.lowered = None;
         Flow::Waits
     }
 
     fn unused_name(&self, role: RoleId, wanted: String) -> String {
-        let taken = |name: &str| self.protocol.roles[role.index()].states.iter().any(|s| s.name == name);
+        // A variant with less access may be the only one that there is.
+        let is_of = |state: &State, name: &str| state.name.split('(').next() == Some(name);
+        let taken = |name: &str| self.protocol.roles[role.index()].states.iter().any(|s| is_of(s, name));
         if !taken(&wanted) {
             return wanted;
         }
@@ -256,8 +261,7 @@ impl Compiler {
         if let Some((_, state)) = site.variants.borrow().iter().find(|(a, _)| *a == access) {
             return *state;
         }
-        let first = site.variants.borrow().is_empty();
-        let name = if first { site.name.clone() } else { format!("{}({access})", site.name) };
+        let name = variant_name(&site.name, access, site.frame.access);
         let role = site.frame.role;
         let awaits = site.wait.arms.iter().filter_map(|a| self.protocol.message(&a.message.text)).collect();
         let span = site.wait.arms[0].message.span;
@@ -266,6 +270,8 @@ impl Compiler {
         states.push(State {
             name,
             access,
+            keeps: false,
+            contents: false,
             waiting: true,
             awaits,
             dead: Vec::new(),
@@ -334,14 +340,23 @@ impl Compiler {
             let place = Place { owner: Owner::Current, role, var, field: None };
             steps.push(Step { kind: StepKind::Remove(place, sender), span });
             self.block(&mut frame, &arm.body, &mut body);
+            self.must_wait(&frame);
             self.must_leave(&body, arm);
             steps.push(Step { kind: StepKind::If(nobody(role, var, span), body, Vec::new()), span });
         } else {
             self.block(&mut frame, &arm.body, &mut body);
+            self.must_wait(&frame);
             self.must_leave(&body, arm);
             steps.extend(body);
         }
         self.add_handler(frame, None, steps, &format!("{}.{}", site.name, arm.message.text), span);
+    }
+
+    /// At the end of a handler: what a `lower` leaves is the access of a waiting state, and there must be one.
+    pub(super) fn must_wait(&mut self, frame: &Frame) {
+        let Some(Lowered { span, .. }) = frame.lowered else { return };
+        self.error(span, "some path from this `lower` does not lead to an `await`")
+            .help("it is the waiting state's access that it reduces: elsewhere, `goto` a state with less access");
     }
 
     /// What was waited for has come: whoever would still wait then would wait for ever.
@@ -461,10 +476,15 @@ impl Compiler {
     }
 }
 
+/// What a waiting state is called where it has this access, and the state in which its handler started had that of `whole`.
+fn variant_name(site: &str, access: Access, whole: Access) -> String {
+    if access == whole { site.to_string() } else { format!("{site}({access})") }
+}
+
 /// Whether some path goes nowhere, and neither defers the message nor is a fault.
 fn may_stay(steps: &[Step]) -> bool {
     steps.iter().all(|step| match &step.kind {
-        StepKind::Goto(_) | StepKind::Impossible | StepKind::Defer => false,
+        StepKind::Goto(_) | StepKind::Impossible | StepKind::Defer | StepKind::Stall => false,
         StepKind::If(_, a, b) => may_stay(a) || may_stay(b),
         _ => true,
     })

@@ -119,15 +119,40 @@ impl Parser<'_> {
         })
     }
 
-    /// `nodes 3`, `network unordered`.
+    /// `nodes 3`, `network unordered`, `objects block=2 job=1`, `homes block=0/1`.
     fn size(&mut self) -> Parsed<Size> {
         let name = self.name("a size such as `nodes`")?;
         let value = if name.text == "network" {
             SizeValue::Word(self.name("`fifo` or `unordered`")?)
+        } else if name.text == "homes" || name.text == "objects" && self.next_is_mark("=") {
+            SizeValue::Kinds(self.numbers_of_kinds()?)
         } else {
             SizeValue::Number(self.sum()?)
         };
         Ok(Size { name, value })
+    }
+
+    /// `block=2 job=1`, `block=0/1`.
+    fn numbers_of_kinds(&mut self) -> Parsed<Vec<KindSize>> {
+        let mut kinds = Vec::new();
+        loop {
+            let kind = self.name("a kind of objects, as in `block=0/1`")?;
+            self.need_mark("=")?;
+            let mut numbers = vec![self.whole_number()?];
+            while self.eat_mark("/") {
+                numbers.push(self.whole_number()?);
+            }
+            kinds.push(KindSize { kind, numbers });
+            if self.token().first || !self.next_is_mark("=") {
+                return Ok(kinds);
+            }
+        }
+    }
+
+    fn whole_number(&mut self) -> Parsed<(i64, Span)> {
+        let TokenKind::Int(number) = self.token().kind else { return self.expected("a number") };
+        let span = self.advance().span;
+        Ok((number, span))
     }
 
     fn word(&mut self) -> Parsed<Word> {

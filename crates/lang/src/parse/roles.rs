@@ -164,7 +164,7 @@ impl Parser<'_> {
         Ok(Action { name, params, body: self.block()? })
     }
 
-    /// `otherwise defer | impossible`, or nothing.
+    /// `otherwise defer | stall | impossible`, or nothing.
     pub(super) fn otherwise(&mut self) -> Parsed<Option<(Otherwise, Span)>> {
         if !self.is_word("otherwise") {
             return Ok(None);
@@ -174,8 +174,10 @@ impl Parser<'_> {
             Otherwise::Defer
         } else if self.eat_word("impossible") {
             Otherwise::Impossible
+        } else if self.eat_word("stall") {
+            Otherwise::Stall
         } else {
-            return self.expected("`defer` or `impossible`");
+            return self.expected("`defer`, `stall` or `impossible`");
         };
         Ok(Some((what, span.to(self.previous_span()))))
     }
@@ -189,19 +191,28 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// `NAME, NAME: ACCESS { .. }`: states with the same access and the same clauses.
+    /// `NAME, NAME: ACCESS { .. }`, `NAME: keeps { .. }`: states with the same access and the same clauses.
     fn states(&mut self) -> Parsed<Vec<State>> {
         let names = self.listed(|p| p.name("the state's name"))?;
-        let access = if self.eat_mark(":") { Some(self.access_word()?) } else { None };
+        let (mut access, mut keeps) = (None, None);
+        if self.eat_mark(":") {
+            if self.is_word("keeps") {
+                keeps = Some(self.advance().span);
+            } else if self.is_word("none") || self.is_word("read") || self.is_word("write") {
+                access = Some(self.access_word()?);
+            } else {
+                return self.expected("`read`, `write`, `none` or `keeps`");
+            }
+        }
         let written = self.state_body()?;
-        let named = |name| State { name, access: access.clone(), ..written.clone() };
+        let named = |name| State { name, access: access.clone(), keeps, ..written.clone() };
         Ok(names.into_iter().map(named).collect())
     }
 
     /// The clauses of a state whose name is not known yet.
     fn state_body(&mut self) -> Parsed<State> {
         let name = Ident { text: String::new(), span: self.span() };
-        let mut state = State { name, access: None, clauses: Vec::new(), otherwise: None };
+        let mut state = State { name, access: None, keeps: None, clauses: Vec::new(), otherwise: None };
         if !self.is_mark("{") {
             return Ok(state);
         }
@@ -252,6 +263,8 @@ impl Parser<'_> {
             Body::Otherwise(Otherwise::Defer)
         } else if self.eat_word("impossible") {
             Body::Otherwise(Otherwise::Impossible)
+        } else if self.eat_word("stall") {
+            Body::Otherwise(Otherwise::Stall)
         } else {
             Body::Steps(self.block()?)
         };

@@ -129,12 +129,13 @@ impl Parser<'_> {
                 self.need_word("to")?;
                 Ok(StatementKind::CompleteWith { value, to: self.sum()? })
             }
-            "resume" | "complete" | "defer" | "yield" | "impossible" => {
+            "resume" | "complete" | "defer" | "stall" | "yield" | "impossible" => {
                 self.advance();
                 plain(match word.as_str() {
                     "resume" => StatementKind::Resume,
                     "complete" => StatementKind::Complete,
                     "defer" => StatementKind::Defer,
+                    "stall" => StatementKind::Stall,
                     "yield" => StatementKind::Yield,
                     _ => StatementKind::Impossible,
                 })

@@ -190,6 +190,7 @@ fn cell(role: &Role, cell: &Cell, response: &Response) -> Value {
         }
         (Cell::Defer, _) => "defer".into(),
         (Cell::Hold, _) => "hold".into(),
+        (Cell::Stall, _) => "stall".into(),
         (Cell::Passes, _) => "passes".into(),
         _ => "impossible".into(),
     }

@@ -17,6 +17,7 @@ pub(super) enum Cell {
     Handle(Vec<HandlerSummary>),
     Defer,
     Hold,
+    Stall,
     Impossible,
     Passes,
 }
@@ -57,8 +58,9 @@ pub(super) fn tables(protocol: &Protocol) -> Vec<Table<'_>> {
 
 fn table<'a>(protocol: &Protocol, role: &'a Role) -> Table<'a> {
     let events = role.events.iter().map(|&e| protocol.event_name(e)).collect();
-    let cell = |response: &Response| match response {
+    let cell = |(response, event): (&Response, &EventKind)| match response {
         Response::Defer => Cell::Defer,
+        Response::Hold if matches!(event, EventKind::Message(_)) => Cell::Stall,
         Response::Hold => Cell::Hold,
         Response::Impossible => Cell::Impossible,
         Response::Passes => Cell::Passes,
@@ -66,7 +68,7 @@ fn table<'a>(protocol: &Protocol, role: &'a Role) -> Table<'a> {
             Cell::Handle(list.iter().map(|h| outcome(protocol, &role.handlers[h.index()])).collect())
         }
     };
-    let cells = role.table.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let cells = role.table.iter().map(|row| row.iter().zip(&role.events).map(cell).collect()).collect();
     Table { role, events, cells }
 }
 
@@ -146,6 +148,7 @@ fn deed(protocol: &Protocol, step: &StepKind) -> Option<String> {
         },
         StepKind::Return { .. } => "return".into(),
         StepKind::Defer => "defer".into(),
+        StepKind::Stall => "stall".into(),
         StepKind::Yield => "yield".into(),
         StepKind::Install(_) | StepKind::InstallOwn(_) => "install".into(),
         StepKind::Copy { .. } => "copy".into(),

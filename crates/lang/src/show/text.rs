@@ -304,6 +304,7 @@ pub(super) fn lines(protocol: &Protocol, role: &Role, cell: &Cell) -> Vec<String
     let word = match cell {
         Cell::Defer => "defer",
         Cell::Hold => "hold",
+        Cell::Stall => "stall",
         Cell::Impossible => "-",
         Cell::Passes => "hit",
         Cell::Handle(outcomes) => {

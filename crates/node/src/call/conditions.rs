@@ -1,8 +1,8 @@
 //! Assumptions that look at a node's records: `assume CALL when EXPR`.
 
-use crate::core::NodeCore;
-use trivium_engine::{Fault, Node, Object, SystemView};
-use trivium_protocol::{Access, CopyIn, EventKind, MessageId, OpId, RoleId};
+use crate::core::{NodeCore, OwnRecords};
+use trivium_engine::{Fault, Object};
+use trivium_protocol::{EventKind, OpId};
 
 impl<C> NodeCore<C> {
     /// The first of a protocol's assumptions about each use of a call (`assume CALL when EXPR`) that a call of this node
@@ -26,37 +26,5 @@ impl<C> NodeCore<C> {
             }
         }
         Ok(None)
-    }
-}
-
-/// The records of one node: all that an assumption about a use looks at.
-struct OwnRecords<'a, C> {
-    node: &'a NodeCore<C>,
-    number: usize,
-}
-
-/// Longer than any record: what one is that nobody has touched.
-static UNTOUCHED: [u8; 64 * 1024] = [0; 64 * 1024];
-
-impl<C> SystemView for OwnRecords<'_, C> {
-    fn home(&self, object: Object) -> Node {
-        self.node.home_of(object)
-    }
-
-    fn record(&self, _: Node, role: RoleId, object: Object) -> &[u8] {
-        let bytes = self.node.protocols.engines[self.number].record_bytes(role);
-        self.node.records.find(self.number, role, object).unwrap_or(&UNTOUCHED[..bytes])
-    }
-
-    fn contents(&self, _: Node, _: Object, _: CopyIn) -> u64 {
-        0
-    }
-
-    fn access(&self, _: Node, _: Object) -> Access {
-        Access::None
-    }
-
-    fn in_flight(&self, _: MessageId, _: Object, _: Option<Node>) -> u32 {
-        0
     }
 }

@@ -13,7 +13,9 @@ mod reach;
 mod stood;
 
 pub use reach::{AccessHost, Stopped, reach_shared};
-pub use stood::{AT_BARRIER, LEFT_MAIN, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy};
+pub use stood::{
+    AT_BARRIER, LEFT_MAIN, STALLS, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy,
+};
 
 use crate::error::NodeError;
 use crate::handler::HandlerMemory;

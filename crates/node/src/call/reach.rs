@@ -187,6 +187,7 @@ impl<C> NodeCore<C> {
             && kind.wants().is_some_and(|wanted| self.tag(block) < wanted)
             && !self.lines.line(block).hinted
             && matches!(engine.response(role, self.state_of(protocol, role, block), kind), Response::Handle(_))
+            && !self.stalls_there(protocol, role, &Event::local(kind, block, 0))
     }
 
     /// The engine hears of the prefetch of a block. With a cache it is a request from now on.

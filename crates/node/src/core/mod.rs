@@ -1,7 +1,10 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
+mod own;
 mod tags;
 mod unchecked;
+
+pub(crate) use own::OwnRecords;
 
 use crate::error::NodeError;
 use crate::records::{Lines, Locks, Protocols, Records, Schedule, Slot, Stores, Usage};

@@ -2,7 +2,7 @@
 
 use super::NodeCore;
 use trivium_engine::{CacheLine, Object};
-use trivium_protocol::Access;
+use trivium_protocol::{Access, BLOCK, RoleId};
 
 impl<C> NodeCore<C> {
     /// The tag of a block of an allocated page whose home is known.
@@ -20,6 +20,26 @@ impl<C> NodeCore<C> {
         let first = self.first_access(block);
         self.tags.put(block, first);
         first
+    }
+
+    /// Whether this node has contents of a block of a protocol (`docs/semantics.md`, section 9).
+    pub fn has_contents(&self, protocol: usize, block: Object) -> bool {
+        let keeps = |role: &RoleId| {
+            let states = &self.protocols.engines[protocol].protocol().roles[role.index()].states;
+            states[self.state_of(protocol, *role, block).index()].contents
+        };
+        let roles = &self.protocols.keeping[protocol];
+        roles.is_empty() || self.home_of(block) == self.me || roles.iter().any(keeps)
+    }
+
+    /// A handler has ended: the engine's buffers of blocks of which the node has no contents are empty again.
+    pub fn empty_buffers(&mut self) {
+        for block in self.lines.take_buffers() {
+            let object = Object { kind: BLOCK, id: block };
+            let protocol = self.protocol_at(self.offset_of(object));
+            let keeps = protocol.is_some_and(|protocol| self.has_contents(protocol, object));
+            self.lines.end_buffer(block, keeps);
+        }
     }
 
     /// Whether the home of a byte's page is known; nobody asks for it.

@@ -23,6 +23,8 @@ pub struct Effects {
     pub gathered: Vec<(Payload, DataFrom)>,
     /// Blocks of which the contents or the tag changed.
     pub changed: Vec<Object>,
+    /// Blocks to which it has written, where it matters whether its node has contents ([`crate::records::Protocols::looks_at_accesses`]).
+    pub brought: Vec<Object>,
     /// Calls that return: to which thread, with what.
     pub answers: Vec<(Thread, i64)>,
     /// Tasks for the software queue.
@@ -58,6 +60,7 @@ impl Effects {
         self.completed.clear();
         self.gathered.clear();
         self.changed.clear();
+        self.brought.clear();
         self.answers.clear();
         self.tasks.clear();
         self.timers.clear();

@@ -6,7 +6,7 @@ use crate::records::{Held, Instance};
 use crate::thread::{Grant, NodeThreads, Wait};
 use trivium_engine::{Disposition, Engine, Event, Object, Outcome, Payload, Thread};
 use trivium_guest::SHARED_BASE;
-use trivium_protocol::{OpId, Promise, Protocol, Type};
+use trivium_protocol::{OpId, Promise, Protocol, Response, Type};
 
 /// Why a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,28 @@ pub fn try_again<N: ThreadHost>(node: &mut N, protocol: usize, engine: &Engine, 
             let changed = touched.before != engine.state(touched.role, record);
             try_instance(node, (protocol, touched.role, touched.object), (due, changed), when);
         }
+    }
+    if engine.may_stall() && !node.core().schedule.holds_nothing() {
+        try_stalled(node, protocol, when);
+    }
+}
+
+/// Threads keep events that stall. Those that stall no longer, whatever record has changed, are handled.
+#[cold]
+fn try_stalled<N: ThreadHost>(node: &mut N, protocol: usize, when: &N::When) {
+    let core = node.core_mut();
+    let held = core.schedule.take_held_where(|held| held.protocol == protocol && held.event.has_caller());
+    let (mut again, mut kept) = (Vec::new(), Vec::new());
+    for held in held {
+        let state = core.state_of(protocol, held.role, held.event.object);
+        // What a state holds waits for the next state.
+        let is_held = *core.protocols.engines[protocol].response(held.role, state, held.event.kind) == Response::Hold;
+        let stays = is_held || core.stalls_there(protocol, held.role, &held.event);
+        if stays { kept.push(held) } else { again.push(held) }
+    }
+    kept.into_iter().for_each(|held| core.schedule.hold(held));
+    for held in again {
+        node.raise_again(held, when);
     }
 }
 

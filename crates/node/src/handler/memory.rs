@@ -41,6 +41,17 @@ pub trait HandlerMemory: Sized {
         Some(self.core_mut().tag(block))
     }
 
+    /// The running handler has written to its node's copies.
+    #[inline]
+    fn has_brought(&mut self, offset: u64, bytes: u64) {
+        let protocols = &self.core().protocols;
+        if protocols.looks_at_accesses {
+            let last = protocols.block_number(offset + bytes.max(1) - 1);
+            let blocks = protocols.block_number(offset)..=last;
+            self.effects_mut().brought.extend(blocks.map(|id| Object { kind: BLOCK, id }));
+        }
+    }
+
     /// Whether the running handler's protocol has cached processors.
     #[inline]
     fn is_cached(&self) -> bool {
@@ -98,8 +109,45 @@ pub trait HandlerMemory: Sized {
     /// node to its block, which the tag must allow.
     #[inline]
     fn about_to_access(&mut self, offset: u64, bytes: u64, kind: AccessKind) {
-        if self.core().protocols.any_other {
+        if self.core().protocols.looks_at_accesses {
+            self.look_at_access(offset, bytes, kind);
+        }
+    }
+
+    /// The same where an access may be wrong.
+    fn look_at_access(&mut self, offset: u64, bytes: u64, kind: AccessKind) {
+        let protocols = Rc::clone(&self.core().protocols);
+        if protocols.any_other {
             self.about_to_access_others(offset, bytes, kind);
+        }
+        if kind == AccessKind::Read && protocols.may_look_at_forgotten[self.effects().protocol] {
+            self.about_to_look(offset, bytes);
+        }
+    }
+
+    /// The running handler is about to load bytes: the node must have contents of their blocks, or have had them when the handler began,
+    /// or the handler have written to them.
+    fn about_to_look(&mut self, offset: u64, bytes: u64) {
+        let (size, running) = (self.core().protocols.block, self.effects().protocol);
+        for first in (offset / size * size..offset + bytes.max(1)).step_by(index(size)) {
+            let core = self.core();
+            let block = core.block_of(first);
+            if core.protocol_at(first) != Some(running) || self.effects().brought.contains(&block) {
+                continue;
+            }
+            core.home_for_handler(block);
+            let engine = &core.protocols.engines[running];
+            let had = |touched: &Touched| {
+                let states = &engine.protocol().roles[touched.role.index()].states;
+                touched.object == block && states[touched.before.index()].contents
+            };
+            if !core.has_contents(running, block) && !self.effects().touched.iter().any(had) {
+                let what = format!(
+                    "it looks at the contents of block {}, which this node has not: no state of its roles gives access or keeps them",
+                    block.id
+                );
+                return self.trouble_of(Err(what));
+            }
         }
     }
 
@@ -161,6 +209,7 @@ pub trait HandlerMemory: Sized {
             return;
         }
         self.about_to_access(offset, bytes.len() as u64, AccessKind::Write);
+        self.has_brought(offset, bytes.len() as u64);
         if self.is_cached() {
             return self.write_copies(offset, bytes);
         }
@@ -195,6 +244,7 @@ pub trait HandlerMemory: Sized {
         for &(offset, length) in places {
             self.about_to_use(offset);
             self.about_to_access(offset, length.into(), AccessKind::Write);
+            self.has_brought(offset, length.into());
         }
         let written = self.core_mut().memory.scatter(places, &data.bytes);
         self.trouble_of(written);
@@ -259,6 +309,9 @@ pub trait HandlerMemory: Sized {
     fn perform_waiting(&mut self, pending: &Pending, kind: AccessKind, atomic: Option<ReadModifyWrite>) -> u64 {
         let mut word = [0; 8];
         let size = usize::from(pending.size).min(8);
+        if kind == AccessKind::Read || atomic.is_some() {
+            self.about_to_access(pending.address, pending.size.into(), AccessKind::Read);
+        }
         let read = self.core_mut().memory.read(pending.address, &mut word[..size]);
         self.trouble_of(read);
         let old = u64::from_le_bytes(word);
@@ -462,6 +515,7 @@ pub trait HandlerMemory: Sized {
     fn fill_from_copy(&mut self, block: Object) {
         let bytes = self.copy_of(block).to_vec();
         let offset = self.core().offset_of(block);
+        self.about_to_access(offset, bytes.len() as u64, AccessKind::Read);
         let written = self.core_mut().memory.write(offset, &bytes);
         self.trouble_of(written);
     }
@@ -472,6 +526,7 @@ pub trait HandlerMemory: Sized {
         let offset = self.core().offset_of(block);
         let read = self.core_mut().memory.read(offset, &mut bytes);
         self.trouble_of(read);
+        self.has_brought(offset, bytes.len() as u64);
         self.copy_of(block).copy_from_slice(&bytes);
     }
 

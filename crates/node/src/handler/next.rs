@@ -1,9 +1,9 @@
 //! Which event of a node may start: a replay goes before other events of its instance, and each needs room for what it may send.
 
-use crate::core::NodeCore;
+use crate::core::{NodeCore, OwnRecords};
 use crate::records::Instance;
 use trivium_engine::Event;
-use trivium_protocol::{EventKind, LaneId, RoleId};
+use trivium_protocol::{EventKind, LaneId, NODE, RoleId};
 
 /// The messages of a node that are on their way on its lanes, those that have not left it included.
 pub trait Lanes {
@@ -28,8 +28,48 @@ impl<C> NodeCore<C> {
         })
     }
 
-    /// Whether there is room for all that an event may send unasked.
+    /// Whether a message, or what has left a cache, stalls: it stays where it is until its answer is another one. What a thread wants is
+    /// dispatched, and kept by the thread; an eviction or a hint that would stall is not raised.
+    pub fn stalls(&self, protocol: usize, event: &Event) -> bool {
+        let engine = &self.protocols.engines[protocol];
+        engine.may_stall()
+            && !event.has_caller()
+            && !event.kind.is_hint()
+            && (event.kind != EventKind::Evict || self.protocols.cached[protocol])
+            && self.role_of(protocol, event).is_some_and(|role| self.stalls_there(protocol, role, event))
+    }
+
+    /// A message that stalls, in words; none if it does not.
+    pub fn stalled_text(&self, protocol: usize, lane: LaneId, event: &Event) -> Option<String> {
+        let engine = &self.protocols.engines[protocol];
+        let declared = engine.protocol();
+        let name = declared.event_name(event.kind);
+        let object = match declared.objects.get(event.object.kind.index()) {
+            Some(kind) if event.object.kind != NODE => format!(" about {kind} {}", event.object.id),
+            _ => String::new(),
+        };
+        let lane = &declared.lanes[lane.index()].name;
+        let sender = event.sender;
+        self.stalls(protocol, event)
+            .then(|| format!("{name} from node {sender}{object} stalls on lane {}.{lane}", declared.name))
+    }
+
+    /// Whether an event stalls that this role answers.
+    pub fn stalls_there(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
+        self.protocols.engines[protocol].stalls(role, event, self.me, &OwnRecords { node: self, number: protocol })
+    }
+
+    /// Whether a message that cannot start keeps those back that its sender sent later on the same lane: not if it stalls on a lane
+    /// without order.
+    pub fn blocks(&self, protocol: usize, lane: LaneId, event: &Event) -> bool {
+        self.protocols.engines[protocol].protocol().lanes[lane.index()].fifo || !self.stalls(protocol, event)
+    }
+
+    /// Whether an event does not stall, and there is room for all that it may send unasked.
     pub fn can_start(&self, lanes: &impl Lanes, protocol: usize, event: &Event) -> bool {
+        if self.stalls(protocol, event) {
+            return false;
+        }
         if !self.protocols.finite[protocol] || self.is_roomy(lanes, protocol) {
             return true;
         }

@@ -13,7 +13,7 @@ pub struct Lines {
     held: FxHashMap<u32, CacheLine>,
     /// The engine's copies: of a home the memory, else a buffer.
     copies: FxHashMap<u32, Box<[u8]>>,
-    /// Buffers that are emptied when the handler ends.
+    /// Buffers that are emptied when a handler ends and the node has no contents of their blocks.
     buffers: Vec<u32>,
     /// Contents on their way from the cache to the engine.
     leaving: FxHashMap<u32, Box<Data>>,
@@ -53,9 +53,16 @@ impl Lines {
         self.copies.get_mut(&block.id).map_or(&mut [], |copy| &mut copy[..])
     }
 
-    /// A handler has ended: the engine's buffers are empty again.
-    pub fn empty_buffers(&mut self) {
-        for block in self.buffers.drain(..) {
+    /// The blocks of which the engine has a buffer, each of which is to be kept or emptied: [`Lines::end_buffer`].
+    pub fn take_buffers(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.buffers)
+    }
+
+    /// A handler has ended: a buffer is empty again, unless the node keeps the block's contents.
+    pub fn end_buffer(&mut self, block: u32, keeps: bool) {
+        if keeps {
+            self.buffers.push(block);
+        } else {
             self.copies.remove(&block);
         }
     }

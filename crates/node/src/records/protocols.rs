@@ -3,8 +3,9 @@
 use super::SplitPhaseCalls;
 use std::rc::Rc;
 use trivium_engine::Engine;
+use trivium_protocol::copies::{keeping_roles, may_look_at_forgotten};
 use trivium_protocol::walk::performs_for_threads;
-use trivium_protocol::{Assume, LaneId, OpId, Promise, Protocol};
+use trivium_protocol::{Assume, LaneId, OpId, Promise, Protocol, RoleId};
 use trivium_protocol::{NoRmw, refuses_rmw};
 
 /// A finite lane on which any event finds the room that it needs while there are few messages on it.
@@ -42,8 +43,8 @@ pub struct Protocols {
     pub finite: Vec<bool>,
     /// Of each protocol, with how many messages on its finite lanes any event may start, if there is such a number.
     pub roomy: Vec<Option<Vec<Roomy>>>,
-    /// Whether any protocol has a finite lane.
-    pub any_finite: bool,
+    /// Whether a message of any protocol may have to wait at its receiver: for room on a finite lane, or since it stalls.
+    pub any_waits: bool,
     /// Whether any protocol has a lane that is an outgoing queue.
     pub any_queue: bool,
     /// Of each protocol, whether tag changes are watched, since it promises a single writer.
@@ -60,6 +61,12 @@ pub struct Protocols {
     pub any_cached: bool,
     /// Whether a handler may come to a block that another protocol than its own keeps coherent.
     pub any_other: bool,
+    /// Of each protocol, the roles whose states say whether a node that is not a block's home has contents of it.
+    pub keeping: Vec<Vec<RoleId>>,
+    /// Of each protocol, whether its handlers may look at contents that are not there.
+    pub may_look_at_forgotten: Vec<bool>,
+    /// Whether those of any may, or may come to a block that another protocol keeps coherent: each access of a handler is looked at.
+    pub looks_at_accesses: bool,
     /// Of each protocol, why it cannot answer a read-modify-write, if it cannot.
     pub no_rmw: Vec<Option<NoRmw>>,
     /// Of each protocol, its calls that move bytes while the program goes on, if it has them.
@@ -73,10 +80,19 @@ pub struct Protocols {
 impl Protocols {
     /// The lanes that are outgoing queues, each with its protocol.
     pub fn queues(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
-        self.engines.iter().enumerate().flat_map(|(protocol, engine)| {
-            let lanes = engine.protocol().lanes.iter().enumerate();
-            lanes.filter(|(_, lane)| lane.queues).map(move |(at, _)| (protocol, LaneId::at(at)))
-        })
+        self.lanes().filter(|&(protocol, lane)| self.engines[protocol].protocol().lanes[lane.index()].queues)
+    }
+
+    /// The lanes whose messages may stall at their receivers, each with its protocol.
+    pub fn stalling_lanes(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
+        self.lanes().filter(|&(protocol, lane)| self.engines[protocol].may_stall_on(lane))
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
+        let lanes = |(protocol, engine): (usize, &Rc<Engine>)| {
+            (0..engine.protocol().lanes.len()).map(move |at| (protocol, LaneId::at(at)))
+        };
+        self.engines.iter().enumerate().flat_map(lanes)
     }
 
     /// These protocols, with blocks of `block` bytes, on so many nodes; without calls.
@@ -88,12 +104,14 @@ impl Protocols {
         let finite = of_each(|protocol| protocol.lanes.iter().any(|lane| lane.holds.is_some()));
         let one_writer = of_each(|protocol| protocol.assumptions.contains(&Assume::OneWriterPerPhase));
         let cached = of_each(|protocol| protocol.cached);
+        let may_look_at_forgotten = of_each(may_look_at_forgotten);
+        let any_other = engines.len() > 1 && engines.iter().any(|engine| engine.answers_accesses());
         let kinds = |before: usize| engines[..before].iter().map(|engine| engine.protocol().messages.len()).sum();
         Protocols {
             block,
             nodes,
             calls: Vec::new(),
-            any_finite: finite.contains(&true),
+            any_waits: finite.contains(&true) || engines.iter().any(|engine| engine.may_stall()),
             any_queue: engines.iter().any(|engine| engine.protocol().lanes.iter().any(|lane| lane.queues)),
             roomy: engines.iter().map(|engine| roomy(engine)).collect(),
             finite,
@@ -102,7 +120,10 @@ impl Protocols {
             one_writer,
             home_writes: of_each(|protocol| protocol.assumptions.contains(&Assume::HomeWrites)),
             any_cached: cached.contains(&true),
-            any_other: engines.len() > 1 && engines.iter().any(|engine| engine.answers_accesses()),
+            looks_at_accesses: any_other || may_look_at_forgotten.contains(&true),
+            any_other,
+            keeping: engines.iter().map(|engine| keeping_roles(engine.protocol())).collect(),
+            may_look_at_forgotten,
             cached,
             default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
             no_rmw: engines.iter().map(|engine| refuses_rmw(engine.protocol())).collect(),

@@ -94,7 +94,12 @@ impl<C> Schedule<C> {
     /// The state of an instance has changed: what threads have kept for it, in the order in which they did.
     pub fn take_held(&mut self, instance: Instance) -> Vec<Held> {
         let is_its = |held: &Held| (held.protocol, held.role, held.event.object) == instance;
-        let (again, kept) = std::mem::take(&mut self.held).into_iter().partition(is_its);
+        self.take_held_where(is_its)
+    }
+
+    /// What threads have kept and can be tried again, in the order in which they did.
+    pub fn take_held_where(&mut self, is_due: impl Fn(&Held) -> bool) -> Vec<Held> {
+        let (again, kept) = std::mem::take(&mut self.held).into_iter().partition(is_due);
         self.held = kept;
         again
     }

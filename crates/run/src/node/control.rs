@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::{DebugInfo, ProgramFault, SHARED_BASE};
 use trivium_node::{
-    Asking, Binding, CallHost, Mapped, NodeError, Purpose, RELEASE, RUNNING, SpaceCall, Taken, Wait, data_text,
+    Asking, Binding, CallHost, Mapped, NodeError, Purpose, RELEASE, RUNNING, STALLS, SpaceCall, Taken, Wait, data_text,
     disagree, holder, shared_u32,
 };
 use trivium_protocol::{Access, BLOCK, NODE};
@@ -505,11 +505,16 @@ impl NodeState {
             }
             Order::Deadlock(told, locks) => {
                 self.leaving.is_of_all = true;
+                let stalls = told.iter().any(|(_, told)| told.contains(" stalls on lane "));
                 // What is to be done depends on which nodes have left main, which is known at the end, unless they wait for locks.
                 let error = locks
                     .iter()
                     .fold(who_waits(DEADLOCK, told), |error, (&word, &holder)| has_lock(error, word, holder));
-                Err(self.fail(if locks.is_empty() { error } else { error.help(RELEASE) }))
+                Err(self.fail(match locks.is_empty() {
+                    false => error.help(RELEASE),
+                    true if stalls => error.help(STALLS),
+                    true => error,
+                }))
             }
             Order::TwoWriters(one, other, block, phase) => {
                 self.leaving.is_of_all = true;
@@ -581,8 +586,8 @@ impl NodeState {
             Some(Wait::Call { protocol, object, .. }) => self.roles(protocol, object),
             _ => String::new(),
         };
-        for lane in self.full_lanes() {
-            told += &format!("; {lane}");
+        for more in self.full_lanes().into_iter().chain(self.stalled()) {
+            told += &format!("; {more}");
         }
         told
     }

@@ -22,6 +22,9 @@ enum Action {
     Timer(usize),
 }
 
+/// So many messages that stall are told of each node.
+const MOST_TOLD: usize = 4;
+
 impl NodeState {
     /// Runs one handler, if there is something for one.
     ///
@@ -55,7 +58,7 @@ impl NodeState {
     /// A replay that is due, a timer that has ended, else what came first, unless a lane has no room for it.
     fn choose(&self) -> Option<Action> {
         let is_simple =
-            self.core.schedule.has_no_replays() && !self.core.protocols.any_finite && self.queued.timers.is_empty();
+            self.core.schedule.has_no_replays() && !self.core.protocols.any_waits && self.queued.timers.is_empty();
         match self.queued.inbox.front() {
             None if is_simple => None,
             Some(first) if is_simple && self.is_known(first) => Some(Action::Incoming(0)),
@@ -87,7 +90,7 @@ impl NodeState {
             if !waits && self.core.can_start(&self.queued.on_lanes, protocol, &event) {
                 return Some(Action::Incoming(at));
             }
-            stuck.extend(lane);
+            stuck.extend(lane.filter(|&(_, _, lane)| self.core.blocks(protocol, lane, &event)));
         }
         None
     }
@@ -131,6 +134,17 @@ impl NodeState {
             format!("lane {}.{} has no room", protocol.name, protocol.lanes[lane.index()].name)
         };
         self.core.full_lanes(&self.queued.on_lanes).into_iter().map(name).collect()
+    }
+
+    /// The messages that stall here, in words; the first few.
+    pub(super) fn stalled(&self) -> Vec<String> {
+        let messages = self.queued.inbox.iter().filter_map(|incoming| match incoming {
+            Incoming::Message(message) => {
+                self.core.stalled_text(message.protocol, self.lane_of(message), &message.event)
+            }
+            Incoming::Local(_) => None,
+        });
+        messages.take(MOST_TOLD).collect()
     }
 
     /// Whether nothing is left to handle.
@@ -227,7 +241,7 @@ impl NodeState {
         self.note_handled(protocol, event, &outcome);
         let unneeded = self.core.keep_event(protocol, event, &outcome);
         unneeded.into_iter().for_each(|payload| self.forget(payload));
-        self.core.lines.empty_buffers();
+        self.core.empty_buffers();
         // Before the access may end by it.
         self.tries(outcome.object)?;
         self.release(protocol, engine);

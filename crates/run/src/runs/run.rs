@@ -336,6 +336,13 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
 fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
     let left: Vec<usize> =
         stood.iter().filter(|stood| stood.doing.starts_with(LEFT_MAIN)).map(|stood| stood.node).collect();
+    // What stalls is nobody's doing: it stands beside what the nodes do.
+    let stalls = |note: &String| {
+        let (node, told) = note.split_once(": ")?;
+        let parts: Vec<&str> = told.split("; ").filter(|part| part.contains(" stalls on lane ")).collect();
+        (!parts.is_empty()).then(|| format!("{node}: {}", parts.join("; ")))
+    };
+    let stalls: Vec<String> = error.notes.iter().filter_map(stalls).collect();
     for Stood { node, .. } in stood {
         error.notes.retain(|note| !note.starts_with(&format!("node {node}: ")));
     }
@@ -344,6 +351,7 @@ fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
         format!("node {}: {}{more}{}", stood.node, stood.doing, stood.place())
     };
     error.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
+    error.notes.extend(stalls);
     if error.help.is_none() { with_remedy(error, &left) } else { error }
 }
 

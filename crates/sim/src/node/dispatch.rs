@@ -315,14 +315,14 @@ impl NodeState {
             self.forget(payload);
         }
         if shared.protocols.any_cached {
-            self.core.lines.empty_buffers();
+            self.core.empty_buffers();
         }
         self.release(dispatched.protocol, engine, &mut handling, &runs);
         self.look_at_prefetches(handling.timing.resume.unwrap_or(end));
         self.tries(outcome.object)?;
         if shared.machine.memory.frames.is_some() || event.is_some_and(|event| event.kind == EventKind::Evict) {
             let cause = runs.all.map(|run| (run, end));
-            self.given_up(dispatched.protocol, event, outcome, end, &cause)?;
+            self.given_up(dispatched.protocol, event, outcome, end, &cause);
         }
         shared.spare.borrow_mut().keep_handling(handling);
         Ok(())

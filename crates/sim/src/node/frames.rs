@@ -11,7 +11,6 @@ use crate::reports::counters::Spent;
 use crate::reports::timeline::Cause;
 use std::collections::VecDeque;
 use std::ops::Range;
-use trivium_engine::number::index;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::{ProgramFault, SHARED_BASE};
 use trivium_node::{CallHost, NodeError, Wait, shared_u32};
@@ -26,6 +25,8 @@ pub(crate) struct Frames {
     present: Vec<bool>,
     /// Blocks whose `evict` is on its way to the engine, or deferred.
     asked: Vec<u32>,
+    /// Blocks whose `evict` has been handled, and of which the node still has contents: they are leaving.
+    leaving: Vec<u32>,
 }
 
 impl Frames {
@@ -106,11 +107,21 @@ impl NodeState {
     }
 
     fn answers_evict(&self, block: u32) -> bool {
+        self.may_answer_evict(block) && !self.evict_stalls(block)
+    }
+
+    /// Whether the present state answers `evict`, if it does not stall.
+    fn may_answer_evict(&self, block: u32) -> bool {
         let Some((protocol, role, _)) = self.holder(block) else { return false };
         let engine = &self.shared.protocols.engines[protocol];
         let state = self.core.state_of(protocol, role, Object { kind: BLOCK, id: block });
         engine.answers(role, EventKind::Evict)
             && matches!(engine.response(role, state, EventKind::Evict), Response::Handle(_) | Response::Defer)
+    }
+
+    fn evict_stalls(&self, block: u32) -> bool {
+        let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
+        self.holder(block).is_some_and(|(protocol, role, _)| self.core.stalls_there(protocol, role, &event))
     }
 
     /// Whether a block's role waits for something, so that it may answer later what it does not answer now.
@@ -122,15 +133,26 @@ impl NodeState {
         !state.awaits.is_empty() || !engine.deferred(role, object, record).is_empty()
     }
 
+    /// Whether the node has contents of a block (`docs/semantics.md`, section 9).
     fn holds(&self, block: u32) -> bool {
         // Nobody has touched it: the tag is that of its role's first state.
         let first = || self.core.first_access(Object { kind: BLOCK, id: block });
-        self.core.tags.known(block).unwrap_or_else(first) != Access::None
+        self.core.tags.known(block).unwrap_or_else(first) != Access::None || self.keeps(block)
+    }
+
+    /// Whether it has them in a state without access.
+    fn keeps(&self, block: u32) -> bool {
+        let Some((protocol, role, Some(record))) = self.holder(block) else { return false };
+        let engine = &self.shared.protocols.engines[protocol];
+        engine.protocol().roles[role.index()].states[engine.state(role, record).index()].contents
     }
 
     fn can_be_given_up(&self, page: usize) -> bool {
         let page = self.blocks_of_page(page);
-        page.into_iter().all(|block| !self.holds(block) || self.is_waiting(block) || self.answers_evict(block))
+        page.into_iter().all(|block| {
+            let leaves = || self.blocks.frames.leaving.contains(&block);
+            !self.holds(block) || self.is_waiting(block) || self.may_answer_evict(block) || leaves()
+        })
     }
 
     /// Whether nothing of a page is held, and nothing is on its way to be.
@@ -169,11 +191,7 @@ impl NodeState {
         false
     }
 
-    /// A handler has ended at cycle `end`: what it was asked to give up has no contents any more, and the processor goes on if
-    /// a frame is free.
-    ///
-    /// # Errors
-    /// Its memory cannot be written.
+    /// A handler has ended at cycle `end`: the processor goes on if it has given up what a frame waits for.
     pub(crate) fn given_up(
         &mut self,
         protocol: usize,
@@ -181,23 +199,21 @@ impl NodeState {
         outcome: &Outcome,
         end: u64,
         cause: &Cause,
-    ) -> Result<(), NodeError> {
+    ) {
         if let Some(event) = event
             && event.kind == EventKind::Evict
             && outcome.disposition != Disposition::Deferred
             && !self.shared.protocols.cached[protocol]
         {
-            let block = event.object;
-            self.blocks.frames.asked.retain(|&asked| asked != block.id);
-            let state = &self.shared.protocols.engines[protocol].protocol().roles[outcome.role.index()].states
-                [outcome.after.index()];
-            if state.access == Access::None && state.awaits.is_empty() && self.core.home_of(block) != self.core.me {
-                let empty = vec![0; index(self.shared.protocols.block)];
-                self.core.memory.write(self.core.offset_of(block), &empty).map_err(NodeError::subject)?;
-            }
+            self.blocks.frames.asked.retain(|&asked| asked != event.object.id);
+            self.blocks.frames.leaving.push(event.object.id);
+        }
+        if !self.blocks.frames.leaving.is_empty() {
+            let mut leaving = std::mem::take(&mut self.blocks.frames.leaving);
+            leaving.retain(|&block| self.holds(block));
+            self.blocks.frames.leaving = leaving;
         }
         self.look_at_frames(end, cause);
-        Ok(())
     }
 
     /// The processor goes on if the page for whose frame it waits has gone; else what can be asked for by now is.

@@ -157,10 +157,13 @@ impl NodeState {
         for (protocol, lane) in shared.protocols.queues() {
             model.interface.queue(protocol, lane);
         }
+        for (protocol, lane) in shared.protocols.stalling_lanes() {
+            model.interface.takes_no_credits(protocol, lane);
+        }
         NodeState {
             now: 0,
             recording: shared.traced.is_some() || shared.blamed,
-            is_plain: !(model.only_in_library() || model.has_idle_handler() || shared.protocols.any_finite),
+            is_plain: !(model.only_in_library() || model.has_idle_handler() || shared.protocols.any_waits),
             queues: Queues::default(),
             core: NodeCore::new(me, shared.protocols.clone(), space),
             compute: Compute::new(shared.cycles_of_work),

@@ -108,7 +108,7 @@ impl NodeState {
 
     /// Whether something waits that a credit may let go on.
     pub(crate) fn waits_for_credits(&self) -> bool {
-        self.model.interface.has_waiting() || self.shared.protocols.any_finite
+        self.model.interface.has_waiting() || self.shared.protocols.any_waits
     }
 
     /// The next moment at which anything can happen on it, given what it next does by itself; [`Next::NEVER`] if there
@@ -197,7 +197,7 @@ impl NodeState {
 
     /// What comes next in order: a replay that is due, else what came first, unless a lane has no room for it.
     fn choose_in_order(&self) -> Next {
-        if !self.core.schedule.has_no_replays() || self.core.protocols.any_finite {
+        if !self.core.schedule.has_no_replays() || self.core.protocols.any_waits {
             return self.choose_with_care();
         }
         self.first_arrival()
@@ -242,7 +242,7 @@ impl NodeState {
             if !lane.is_some_and(|lane| stuck.contains(&lane)) && self.may_start(protocol, &event) {
                 return next();
             }
-            stuck.extend(lane);
+            stuck.extend(lane.filter(|&(_, _, lane)| self.core.blocks(protocol, lane, &event)));
         }
         Next::NOTHING
     }
@@ -252,7 +252,9 @@ impl NodeState {
     #[inline]
     fn goes_at_once(&self, arrival: &Arrival) -> bool {
         let Arrival::Message(envelope) = arrival else { return false };
-        self.core.schedule.has_no_replays() && self.core.is_roomy(&self.model.interface, envelope.protocol)
+        self.core.schedule.has_no_replays()
+            && !self.core.protocols.engines[envelope.protocol].may_stall()
+            && self.core.is_roomy(&self.model.interface, envelope.protocol)
     }
 
     /// Whether nothing that came before must be handled first, and there is room for what the event's handler may send.
@@ -264,6 +266,17 @@ impl NodeState {
             && self.core.can_start(&self.model.interface, protocol, event)
     }
 
+    /// The messages that stall here, in words; the first few.
+    pub fn stalled(&self) -> Vec<String> {
+        let messages = self.queues.inbox.iter().filter_map(|(_, arrival)| match arrival {
+            Arrival::Message(envelope) => {
+                self.core.stalled_text(envelope.protocol, envelope.lane, &message_event(envelope))
+            }
+            _ => None,
+        });
+        messages.take(MOST_TOLD).collect()
+    }
+
     /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
     pub fn full_lanes(&self) -> Vec<(usize, LaneId)> {
         if self.queues.inbox.is_empty() && self.core.schedule.has_no_replays() {
@@ -272,6 +285,9 @@ impl NodeState {
         self.core.full_lanes(&self.model.interface)
     }
 }
+
+/// So many messages that stall are told of each node.
+const MOST_TOLD: usize = 4;
 
 /// The event of a message, without its data.
 fn message_event(envelope: &Envelope) -> Event {

@@ -4,7 +4,7 @@ use super::World;
 use super::stacks::Known;
 use crate::node::NodeState;
 use trivium_engine::Object;
-use trivium_node::{Lanes, NodeError, RELEASE, Wait, cannot_come, standing_at, with_remedy};
+use trivium_node::{Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
@@ -14,7 +14,12 @@ impl World {
     pub(crate) fn deadlock(&mut self) -> NodeError {
         let left = self.left();
         let error = self.who_waits(NodeError::subject(DEADLOCK));
-        if self.awaits_lock() { error.help(RELEASE) } else { with_remedy(error, &left) }
+        let stalls = self.nodes.iter().any(|node| !node.borrow().stalled().is_empty());
+        match self.awaits_lock() {
+            true => error.help(RELEASE),
+            false if stalls => error.help(STALLS),
+            false => with_remedy(error, &left),
+        }
     }
 
     /// An error, with what every node waits for.
@@ -46,6 +51,9 @@ impl World {
         }
         for node in &self.nodes {
             let state = node.borrow();
+            for text in state.stalled() {
+                error = error.note(format!("node {}: {text}", state.core.me));
+            }
             for (protocol, lane) in state.full_lanes() {
                 let declared = self.shared.protocols.engines[protocol].protocol();
                 let name = &declared.lanes[lane.index()].name;

@@ -21,6 +21,8 @@ struct Lane {
     last: Vec<u64>,
     /// Whether its messages are counted only until they have left this node.
     queues: bool,
+    /// Whether they take no credits, since they may stall at their receiver, and those of other lanes must not wait for that.
+    takes_no_credits: bool,
 }
 
 impl Lane {
@@ -91,6 +93,11 @@ impl Interface {
         self.lane(protocol, lane).queues = true;
     }
 
+    /// Messages of a lane may stall at their receivers, which have places of their own for them: they take no credits.
+    pub fn takes_no_credits(&mut self, protocol: usize, lane: LaneId) {
+        self.lane(protocol, lane).takes_no_credits = true;
+    }
+
     /// A message on a lane that queues has left this node.
     pub fn left(&mut self, protocol: usize, lane: LaneId) {
         let known = self.lane(protocol, lane);
@@ -120,7 +127,8 @@ impl Interface {
     #[inline(never)]
     fn search_lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
-            self.lanes.push(Lane { protocol, lane, on_way: 0, last: vec![0; self.outstanding.len()], queues: false });
+            let last = vec![0; self.outstanding.len()];
+            self.lanes.push(Lane { protocol, lane, on_way: 0, last, queues: false, takes_no_credits: false });
             self.lanes.len() - 1
         });
         &mut self.lanes[at]
@@ -131,7 +139,11 @@ impl Interface {
     // Inlined, as `depart` is (`ARCHITECTURE.md`, "Written where it stays").
     #[inline(always)]
     pub fn send(&mut self, at: u64, fifo: bool, envelope: Box<Envelope>) -> Option<(Range<u64>, u64, Box<Envelope>)> {
-        self.lane(envelope.protocol, envelope.lane).on_way += 1;
+        let known = self.lane(envelope.protocol, envelope.lane);
+        known.on_way += 1;
+        if known.takes_no_credits {
+            return Some(self.depart(at, fifo, envelope));
+        }
         let outstanding = &mut self.outstanding[envelope.to as usize];
         if *outstanding >= self.credits {
             self.waiting_for[envelope.to as usize].push_back((at, envelope));
@@ -148,6 +160,9 @@ impl Interface {
         let known = self.lane(protocol, lane);
         if !known.queues {
             known.on_way = known.on_way.saturating_sub(1);
+        }
+        if known.takes_no_credits {
+            return None;
         }
         if self.waiting > 0
             && let Some((handed, envelope)) = self.waiting_for[by as usize].pop_front()

@@ -314,17 +314,27 @@ fn traced(program: &str, protocol: &str, ranks: u32, args: &[&str]) -> (Run, Vec
     (run, events(&file))
 }
 
-/// All that the result of a run without a region of interest counts is in its trace, and nothing else.
-fn is_whole(events: &[Value], ranks: u64, result: &Value) {
+/// How many arrows a run has left out of its trace, as it says: the clocks of processes agree as nearly as the host lets them.
+fn left_out(run: &Run) -> u64 {
+    let line = run.err.lines().find(|line| line.contains("left out of the trace: by the clocks"));
+    line.map_or(0, |line| line.split(' ').nth(1).unwrap().replace(',', "").parse().unwrap())
+}
+
+/// All that the result of a run without a region of interest counts is in its trace, and nothing else, but for so many arrows.
+fn is_whole(events: &[Value], ranks: u64, result: &Value, left_out: u64) {
     is_valid(events, usize::try_from(ranks).unwrap());
+    let mut missing = 0;
     for (name, sent) in result["messages"].as_object().unwrap() {
         let arrows = |end: &str| count(events, |event| event["ph"] == end && event["name"] == **name) as u64;
         let handlers = count(events, |event| {
             event["ph"] == "X" && event["name"] == **name && event["args"]["disposition"] != "held"
         });
-        assert_eq!([arrows("s"), arrows("f")], [sent.as_u64().unwrap(); 2], "{name}");
+        let drawn = arrows("s");
+        assert!(drawn == arrows("f") && drawn <= sent.as_u64().unwrap(), "{name}");
+        missing += sent.as_u64().unwrap() - drawn;
         assert!(handlers as u64 >= sent.as_u64().unwrap(), "{name}");
     }
+    assert_eq!(missing, left_out);
     let stalls = |name: &str| count(events, |event| event["name"] == name) as u64;
     let faults = |key: &str| result["misses"][key].as_u64().unwrap();
     assert_eq!([stalls("read stall"), stalls("write stall")], [faults("read"), faults("write") + faults("upgrade")]);
@@ -339,15 +349,15 @@ fn what_all_ranks_did_is_in_one_trace() {
         [(2, &["--", "-n", "6"][..]), (3, &["--", "-n", "6"]), (3, &["--delays", "7", "--", "-n", "6"])]
     {
         let (run, events) = traced("litmus.c", "msi", ranks, args);
-        is_whole(&events, ranks.into(), &run.json(0));
+        is_whole(&events, ranks.into(), &run.json(0), left_out(&run));
     }
     // More than goes at a time. What the region of interest has is not all.
     let (run, events) = traced("em3d.c", "stache", 2, &["--", "-n", "4000", "-i", "8", "-z", "1"]);
     let sent: u64 = run.json(0)["messages"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
-    assert!(is_valid(&events, 2) as u64 == sent && sent > 20_000, "{sent}");
+    assert!(is_valid(&events, 2) as u64 + left_out(&run) == sent && sent > 20_000, "{sent}");
     let to = events.iter().filter(|event| event["cat"] == "stall").map(|event| number(event, "ts")).max().unwrap();
-    // A twentieth of that time: a second run may well be twice as fast as the first.
-    let window = to / 20;
+    // A hundredth of that time: on a busy host a second run may well be many times as fast as the first.
+    let window = to / 100;
     let until = ["--trace-to", &(window / 1000).to_string(), "--", "-n", "4000", "-i", "8", "-z", "1"];
     let (_, part) = traced("em3d.c", "stache", 2, &until);
     is_valid(&part, 2);
@@ -360,7 +370,8 @@ fn what_all_ranks_did_is_in_one_trace() {
 fn a_trace_that_lacks_something_of_a_rank_is_found() {
     let (run, events) = traced("litmus.c", "msi", 2, &["--", "-n", "6"]);
     let result = run.json(0);
-    is_whole(&events, 2, &result);
+    let left_out = left_out(&run);
+    is_whole(&events, 2, &result, left_out);
     let first = |wanted: fn(&Value) -> bool| events.iter().position(wanted).unwrap();
     let without = |at: usize| [&events[..at], &events[at + 1..]].concat();
     let of_one = |event: &Value| event["pid"] == json!(1001) && event["ph"] != "M";
@@ -381,7 +392,7 @@ fn a_trace_that_lacks_something_of_a_rank_is_found() {
         ("the handlers", events.iter().filter(|event| !is_on(event, 1, 1)).cloned().collect()),
         ("a clock that is behind", moved(1_000_000_000)),
     ] {
-        assert!(std::panic::catch_unwind(|| is_whole(&wrong, 2, &result)).is_err(), "{what} is not missed");
+        assert!(std::panic::catch_unwind(|| is_whole(&wrong, 2, &result, left_out)).is_err(), "{what} is not missed");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 40] = [
+const FOUND: [(&str, &str); 48] = [
     ("alternating-bit-unordered", "ghost order"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
@@ -20,15 +20,23 @@ const FOUND: [(&str, &str); 40] = [
     ("flash-upgrade-believed", "fault"),
     ("flash-writeback-forgotten", "single_writer"),
     ("flash-writeback-ignored", "last_write"),
+    ("moesi-stale-writeback", "last_write"),
+    ("moesi-store-lost", "last_write"),
+    ("mshr-entry-lost", "deadlock"),
+    ("mshr-one-lane", "deadlock"),
     ("msi-forgotten-ack", "deadlock"),
     ("pool-uncounted", "fault"),
+    ("release-probe-copy-kept", "single_writer"),
+    ("release-probe-release-waits", "deadlock"),
     ("replies-apart", "deadlock"),
+    ("retry-credits-forgotten", "deadlock"),
+    ("retry-credits-given-twice", "fault"),
     ("squeezed-lanes", "deadlock"),
     ("stache-lost-upgrade", "last_write"),
     ("stache-pages-forgotten", "deadlock"),
     ("stache-prefetch-forgotten", "fault"),
     ("stache-unordered", "fault"),
-    ("swcc-get-without-copy", "last_write"),
+    ("swcc-get-without-copy", "fault"),
     ("swcc-late-answer", "last_write"),
     ("swcc-lock-dropped-early", "last_write"),
     ("swcc-lock-refuses-invalidate", "livelock"),

@@ -361,9 +361,13 @@ fn lists_and_tables_begin_as_all_results_do() {
         "flash-relaxed",
         "german",
         "migratory",
+        "moesi",
+        "mshr",
         "msi",
         "pool",
+        "release-probe",
         "remote-write",
+        "retry-credits",
         "stache",
         "stache-pages",
         "stache-prefetch",
@@ -376,7 +380,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..24], built_in);
+    assert_eq!(names[..28], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

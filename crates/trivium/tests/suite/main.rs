@@ -7,6 +7,7 @@ mod broken;
 mod calls;
 mod commands;
 mod compare_live;
+mod contents;
 mod contract;
 mod counters;
 mod documents;

@@ -55,7 +55,10 @@ fn cache(random: &mut Random, text: &mut String, looks: Option<Looks>) {
         _ => format!("if v == 1 {{ goto Own; resume }} else {{ {miss} }}"),
     };
     for (state, access) in STATES.iter().zip(["none", "none", "read", "write"]) {
-        let _ = writeln!(text, "  state {state}: {access} {{");
+        // What is forgotten cannot be sent.
+        let keeps = access != "none" || random.below(3) > 0;
+        let says = if access == "none" && keeps { "keeps" } else { access };
+        let _ = writeln!(text, "  state {state}: {says} {{");
         if access == "none" {
             let _ = writeln!(text, "    on read {{ {} }}", miss(random));
             if random.below(4) == 0 {
@@ -72,7 +75,8 @@ fn cache(random: &mut Random, text: &mut String, looks: Option<Looks>) {
         }
         let look = match looks {
             Some(Looks::Guard) => {
-                let _ = writeln!(text, "    on poke when memory[0] == 1 {{ assert odd; {}return }}", change(random));
+                let _ =
+                    writeln!(text, "    on poke when memory[0] == 1 {{ assert odd; {}return }}", change(random, keeps));
                 ""
             }
             Some(Looks::Branch) => "if memory[0] == 1 { assert odd }; ",
@@ -80,18 +84,19 @@ fn cache(random: &mut Random, text: &mut String, looks: Option<Looks>) {
             Some(Looks::Bound) => "if memory[0] < 2 { times = memory[0] }; for i in 1..times { assert odd }; ",
             Some(Looks::Claim) | None => "",
         };
-        let _ = writeln!(text, "    on poke {{ {look}{}return }}", change(random));
-        let _ = writeln!(text, "    on Drop {{ {} }}", change(random));
-        let _ = writeln!(text, "    on Data {{ {} }}", change(random));
+        let _ = writeln!(text, "    on poke {{ {look}{}return }}", change(random, keeps));
+        let waits = random.one(&["", "", "", "if odd { stall }; ", "if told == 0 { if not odd { stall } }; "]);
+        let _ = writeln!(text, "    on Drop {{ {waits}odd = not odd; {} }}", change(random, keeps));
+        let _ = writeln!(text, "    on Data {{ {} }}", change(random, keeps));
         *text += "  }\n";
     }
     *text += "}\n";
 }
 
 /// Some steps that may read or overwrite the copy, and go somewhere.
-fn change(random: &mut Random) -> String {
+fn change(random: &mut Random, keeps: bool) -> String {
     let mut steps = String::new();
-    if random.below(6) == 0 {
+    if keeps && random.below(6) == 0 {
         steps += random.one(&["send Back to home; ", "if me != home { send Back to home }; "]);
     }
     if random.below(2) == 0 {
@@ -108,8 +113,9 @@ fn miss(random: &mut Random) -> String {
     match random.below(5) {
         0 | 1 => random.one(&["complete; goto Gone", "complete; goto Old", "complete", "goto Own; resume"]).to_string(),
         _ => {
+            let waits = random.one(&["defer", "defer", "stall"]);
             let install = random.one(&["install; ", "install; ", "if odd { install }; odd = not odd; ", ""]);
-            format!("send Want to home; await Data {{ {install}{} }} otherwise defer", lets(random))
+            format!("send Want to home; await Data {{ {install}{} }} otherwise {waits}", lets(random))
         }
     }
 }

@@ -226,6 +226,10 @@ impl Oracle {
     /// At the smallest size at which `check` catches the fault, the other does too; in the file's own first scenario, if it has one, else in the first of those that it uses.
     fn broken(&self, name: &str, path: &Path) -> Option<Broken> {
         let protocol = compile(path);
+        if !protocol.sizes.homes.is_empty() {
+            println!("broken-{name}: its blocks have homes that cannot be exported");
+            return None;
+        }
         // A use that is wrong is a scenario, the first of the file; where the protocol is wrong, it often tells that briefly. Those of
         // the files that it uses come before its own.
         let own = protocol.scenarios.iter().find(|scenario| scenario.span.file == 0);

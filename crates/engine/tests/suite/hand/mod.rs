@@ -131,6 +131,8 @@ impl Hand {
             awaits: Vec::new(),
             dead: Vec::new(),
             copy_is_dead: false,
+            keeps: false,
+            contents: access != Access::None,
             timer: None,
             span: Span::default(),
         });

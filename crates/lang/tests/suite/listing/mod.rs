@@ -156,6 +156,7 @@ impl Lister<'_> {
                 format!("return{value}{to}")
             }
             StepKind::Defer => "defer".into(),
+            StepKind::Stall => "stall".into(),
             StepKind::Start(task, args) => {
                 format!("start {}({})", self.protocol.tasks[task.index()].name, self.list(args))
             }

@@ -176,7 +176,7 @@ fn calls_are_kept(number: u64, seed: u64, nodes: u32, objects: u32) -> Result<()
 fn what_is_proved_where_threads_are_answered_strangely_is_kept() {
     let held = answered_strangely(0..200);
     println!("{held} of 200 hold");
-    assert!(held > 15, "{held} hold");
+    assert!(held > 10, "{held} hold");
 }
 
 #[test]

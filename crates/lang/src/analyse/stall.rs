@@ -1,0 +1,151 @@
+//! `stall` in handlers: whether nothing has happened before it, and what it looked at can be looked at again and again.
+//!
+//! What follows an `if` with a `stall` in one of its branches is put into the branches that go on. So a `stall` is the last step on its path,
+//! and whoever asks whether an event stalls (the crate `engine`) follows locals and branches, and nothing else.
+
+use crate::diagnostics::Diagnostics;
+use trivium_protocol::source::Span;
+use trivium_protocol::walk::{inner, visit};
+use trivium_protocol::*;
+
+/// Brings handlers that may stall into that form, and notes what they may not do.
+pub(super) fn stalls(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+    for role in &mut protocol.roles {
+        for handler in &mut role.handlers {
+            if contains_stall(&handler.steps) {
+                handler.steps = arranged(std::mem::take(&mut handler.steps));
+                nothing_before(&handler.steps, diagnostics);
+            }
+        }
+        look_at_guards(role, diagnostics);
+    }
+    refuse_initially(protocol, diagnostics);
+}
+
+/// Whether an event stalls is asked before its record is made, and what `initially` says is in no record by then.
+fn refuse_initially(protocol: &Protocol, diagnostics: &mut Diagnostics) {
+    let holds_messages = |role: &Role| {
+        let rows = role.table.iter().flat_map(|row| row.iter().zip(&role.events));
+        let mut rows = rows;
+        rows.any(|(response, event)| *response == Response::Hold && matches!(event, EventKind::Message(_)))
+    };
+    let may_stall =
+        |role: &Role| holds_messages(role) || role.handlers.iter().any(|handler| contains_stall(&handler.steps));
+    if let Some(initially) = protocol.roles.iter().find_map(|role| role.initially.as_ref())
+        && protocol.roles.iter().any(may_stall)
+    {
+        diagnostics
+            .error(initially.span, "a protocol whose events may `stall` cannot say `initially` yet")
+            .help("begin in the first state, with the variables' first values");
+    }
+}
+
+fn contains_stall(steps: &[Step]) -> bool {
+    steps.iter().any(|step| matches!(step.kind, StepKind::Stall) || inner(&step.kind).any(contains_stall))
+}
+
+/// Whether every path through these steps ends with a `stall`.
+fn always_stalls(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Stall => true,
+        StepKind::If(_, yes, no) => always_stalls(yes) && always_stalls(no),
+        _ => false,
+    })
+}
+
+fn arranged(steps: Vec<Step>) -> Vec<Step> {
+    let mut done = Vec::new();
+    let mut rest = steps.into_iter();
+    while let Some(Step { kind, span }) = rest.next() {
+        match kind {
+            StepKind::Stall => {
+                done.push(Step { kind, span });
+                break;
+            }
+            StepKind::If(condition, mut yes, mut no) if contains_stall(&yes) || contains_stall(&no) => {
+                let after: Vec<Step> = rest.collect();
+                for branch in [&mut yes, &mut no] {
+                    if !always_stalls(branch) {
+                        branch.extend(after.iter().cloned());
+                    }
+                    *branch = arranged(std::mem::take(branch));
+                }
+                done.push(Step { kind: StepKind::If(condition, yes, no), span });
+                break;
+            }
+            kind => done.push(Step { kind, span }),
+        }
+    }
+    done
+}
+
+/// Notes effects on the way to a `stall`: they would have happened, and the event would not.
+fn nothing_before(steps: &[Step], diagnostics: &mut Diagnostics) {
+    for step in steps {
+        match &step.kind {
+            StepKind::Stall => return,
+            StepKind::Let(_, values) => values.iter().for_each(|value| must_be_seen_again(value, diagnostics)),
+            StepKind::If(condition, yes, no) if contains_stall(yes) || contains_stall(no) => {
+                must_be_seen_again(condition, diagnostics);
+                for branch in [yes, no] {
+                    if contains_stall(branch) {
+                        nothing_before(branch, diagnostics);
+                    }
+                }
+            }
+            kind if inner(kind).any(contains_stall) && !matches!(kind, StepKind::If(..)) => {
+                diagnostics
+                    .error(step.span, "a `stall` cannot stand in a loop: rounds before it would have happened")
+                    .help("find out in a condition, before the loop, whether it has to wait");
+                return;
+            }
+            _ => {
+                diagnostics
+                    .error(step.span, "this would have happened, and then the event stalls: nothing may have happened before a `stall`")
+                    .help("put the conditions that lead to the `stall` first");
+                return;
+            }
+        }
+    }
+}
+
+/// The guards that are tried before a handler that may stall.
+fn look_at_guards(role: &Role, diagnostics: &mut Diagnostics) {
+    let mut said: Vec<Span> = Vec::new();
+    for response in role.table.iter().flatten() {
+        let Response::Handle(handlers) = response else { continue };
+        let handlers = handlers.iter().map(|id| &role.handlers[id.index()]);
+        let Some(last) = handlers.clone().rposition(|handler| contains_stall(&handler.steps)) else { continue };
+        for guard in handlers.take(last + 1).filter_map(|handler| handler.guard.as_ref()) {
+            if !said.contains(&guard.span) {
+                said.push(guard.span);
+                must_be_seen_again(guard, diagnostics);
+            }
+        }
+    }
+}
+
+/// Notes what a condition of a `stall` may not look at: what changes without a handler of the node, or is looked at once.
+fn must_be_seen_again(expr: &Expr, diagnostics: &mut Diagnostics) {
+    let mut wrong: Option<(Span, &str)> = None;
+    visit(expr, &mut |expr: &Expr| {
+        let what = match &expr.kind {
+            ExprKind::Memory(_) => "memory",
+            ExprKind::Room(..) => "`room`",
+            ExprKind::Probe => "`probe`",
+            ExprKind::Pick(of) if of.ty == Type::NodeSet => "`pick`, which is another node each time",
+            ExprKind::FaultAddress
+            | ExprKind::FaultSize
+            | ExprKind::FaultValue
+            | ExprKind::FaultOperation
+            | ExprKind::FaultExpected => "the address or value of an access",
+            _ => return,
+        };
+        wrong.get_or_insert((expr.span, what));
+    });
+    if let Some((span, what)) = wrong {
+        diagnostics
+            .error(span, format!("a condition on the way to a `stall` cannot look at {what}"))
+            .help("it is looked at again when a record of the node has changed: look at states and variables; or `defer` the event");
+    }
+}
