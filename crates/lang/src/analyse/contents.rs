@@ -12,8 +12,9 @@ use trivium_protocol::*;
 
 /// Fills in [`State::contents`].
 pub(super) fn contents(protocol: &mut Protocol) {
-    for role in protocol.roles.iter_mut().filter(|role| has_copy(role)) {
-        let found = Contents::of(role, &protocol.messages);
+    let roles = (0..).map(RoleId).zip(&mut protocol.roles);
+    for (id, role) in roles.filter(|(_, role)| has_copy(role)) {
+        let found = Contents::of(id, role, &protocol.messages);
         role.states.iter_mut().zip(found.perhaps).for_each(|(state, contents)| state.contents = contents);
     }
 }
@@ -21,29 +22,30 @@ pub(super) fn contents(protocol: &mut Protocol) {
 /// Notes handlers that look at their block's contents in a state, or on a way, where these may have been forgotten. What other roles of
 /// the node know of the copy is not followed: where there are several, it is looked at when it happens.
 pub(super) fn forgotten(protocol: &Protocol, diagnostics: &mut Diagnostics) {
-    let mut roles = protocol.roles.iter().filter(|role| has_copy(role) && role.kind != RoleKind::Home);
-    let (Some(role), None) = (roles.next(), roles.next()) else { return };
+    let roles = (0..).map(RoleId).zip(&protocol.roles);
+    let mut roles = roles.filter(|(_, role)| has_copy(role) && role.kind != RoleKind::Home);
+    let (Some((id, role)), None) = (roles.next(), roles.next()) else { return };
     if !protocol.cached && !role.states.iter().any(|state| state.contents) {
         return;
     }
-    let found = Contents::of(role, &protocol.messages);
+    let found = Contents::of(id, role, &protocol.messages);
     let mut said: Vec<Span> = Vec::new();
     for (state, handler) in answers(role) {
         let before = Ways { some: false, every: found.surely[state] };
-        let walk = Walk::through(state, handler, before, &protocol.messages);
+        let walk = Walk::through((id, state), handler, before, &protocol.messages);
         let Some((what, span)) = walk.looked else { continue };
         if said.contains(&span) {
             continue;
         }
         said.push(span);
-        complain(role, state, what, span, diagnostics);
+        complain((id, role), state, what, span, diagnostics);
     }
 }
 
-fn complain(role: &Role, state: usize, what: &str, span: Span, diagnostics: &mut Diagnostics) {
+fn complain((id, role): (RoleId, &Role), state: usize, what: &str, span: Span, diagnostics: &mut Diagnostics) {
     // What a waiting state began with is decided where its handler started.
     let begins = role.states[state].name.split('.').next().unwrap_or_default();
-    let leads = leads_to(role, begins, &diagnostics.sources);
+    let leads = leads_to((id, role), begins, &diagnostics.sources);
     let why = match leads {
         Some(leads) => format!("the contents may be gone: {leads} goes to `{begins}`, which gives no access"),
         None => format!("the contents may be gone: `{begins}` gives no access"),
@@ -54,10 +56,10 @@ fn complain(role: &Role, state: usize, what: &str, span: Span, diagnostics: &mut
 }
 
 /// A handler that goes from a state with contents to this one, in words.
-fn leads_to(role: &Role, target: &str, sources: &SourceMap) -> Option<String> {
+fn leads_to((id, role): (RoleId, &Role), target: &str, sources: &SourceMap) -> Option<String> {
     let target = role.states.iter().position(|state| state.name == target)?;
     let (_, handler) = answers(role).find(|(from, handler)| {
-        let walk = Walk::through(*from, handler, Ways::default(), &[]);
+        let walk = Walk::through((id, *from), handler, Ways::default(), &[]);
         role.states[*from].contents && walk.entered.iter().any(|(to, _)| to.index() == target)
     })?;
     let place = sources.place(handler.span);
@@ -90,7 +92,7 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(role: &Role, messages: &[Message]) -> Contents {
+    fn of(id: RoleId, role: &Role, messages: &[Message]) -> Contents {
         let declared = |state: &State| role.kind == RoleKind::Home || state.access != Access::None || state.keeps;
         let perhaps = role.states.iter().map(declared).collect();
         let surely = role.states.iter().map(|state| state.waiting || declared(state)).collect();
@@ -102,7 +104,7 @@ impl Contents {
         }
         let ways: Vec<(usize, StateId, Ways)> = answers(role)
             .flat_map(|(state, handler)| {
-                let walk = Walk::through(state, handler, Ways::default(), messages);
+                let walk = Walk::through((id, state), handler, Ways::default(), messages);
                 walk.entered.into_iter().map(move |(to, written)| (state, to, written))
             })
             .filter(|(_, to, _)| role.states[to.index()].waiting)
@@ -129,6 +131,8 @@ struct Ways {
 
 /// One handler's steps, followed in their order.
 struct Walk {
+    /// Whose handler it is.
+    role: RoleId,
     /// The state, as long as it is known.
     state: Option<StateId>,
     written: Ways,
@@ -141,14 +145,15 @@ struct Walk {
 }
 
 impl Walk {
-    fn through(state: usize, handler: &Handler, written: Ways, messages: &[Message]) -> Walk {
+    fn through((role, state): (RoleId, usize), handler: &Handler, written: Ways, messages: &[Message]) -> Walk {
         let scatters = match handler.event {
             EventKind::Message(id) => {
                 messages.get(id.index()).is_some_and(|message| message.payload == PayloadShape::List)
             }
             _ => false,
         };
-        let mut walk = Walk { state: Some(StateId::at(state)), written, scatters, entered: Vec::new(), looked: None };
+        let mut walk =
+            Walk { role, state: Some(StateId::at(state)), written, scatters, entered: Vec::new(), looked: None };
         if handler.guard.as_ref().is_some_and(|guard| walk.only_at_home(guard, true)) {
             walk.written.every = true;
         }
@@ -204,7 +209,9 @@ impl Walk {
     /// What a condition is, if the state decides it.
     fn decides(&self, condition: &Expr) -> Option<bool> {
         match &condition.kind {
-            ExprKind::InState(Owner::Current, _, states) => self.state.map(|state| states.contains(&state)),
+            ExprKind::InState(Owner::Current | Owner::Role(_), role, states) if *role == self.role => {
+                self.state.map(|state| states.contains(&state))
+            }
             ExprKind::Not(inner) => self.decides(inner).map(|value| !value),
             ExprKind::Binary(Operator::And, a, b) => match (self.decides(a), self.decides(b)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
