@@ -71,6 +71,8 @@ pub(crate) struct Effects {
     /// Blocks of which the node had contents when the handler began, or to which it has written since. Only where
     /// [`KeptCopies::is_looked_at`](crate::system::kept::KeptCopies::is_looked_at).
     pub there: Vec<u32>,
+    /// Whether that went wrong which `there` is for: who has ended says in which handler.
+    pub looked_in_vain: bool,
     /// The first thing that went wrong in a place where a handler cannot be told.
     pub trouble: Option<Violation>,
 }
@@ -86,6 +88,7 @@ impl Effects {
         self.ports.clear();
         self.looks_farther = false;
         self.there.clear();
+        self.looked_in_vain = false;
         self.trouble = None;
     }
 }
@@ -125,6 +128,7 @@ impl Here<'_> {
             let id = fit(block, "the number of a block that is explored");
             if !self.effects.there.contains(&id) && !self.model.has_contents(self.world, self.me, id) {
                 let name = self.model.object_name(Object { kind: BLOCK, id });
+                self.effects.looked_in_vain = self.effects.trouble.is_none();
                 self.trouble(format!("a handler looks at the contents of {name}, which this node has not: no state of its roles gives access or keeps them"));
             }
         }

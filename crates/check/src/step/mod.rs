@@ -434,6 +434,9 @@ impl<'m> Stepper<'m> {
             return Err(beyond);
         }
         let outcome = outcome.map_err(Violation::fault)?;
+        if std::mem::take(&mut self.effects.looked_in_vain) {
+            self.name_handler(&outcome);
+        }
         if self.model.kept.forgets() {
             self.model.forget_contents(world, node);
         }
@@ -447,6 +450,18 @@ impl<'m> Stepper<'m> {
             memory.keep(node, name, &self.effects, world, outcome);
         }
         self.settle(world, node, outcome, thread)
+    }
+
+    /// What went wrong while a handler ran is told with the handler.
+    #[cold]
+    fn name_handler(&mut self, outcome: &Outcome) {
+        let Some(handler) = outcome.handler else { return };
+        let protocol = self.model.protocol();
+        let handler = &protocol.roles[outcome.role.index()].handlers[handler.index()];
+        let place = protocol.sources.place(handler.span);
+        if let Some(trouble) = &mut self.effects.trouble {
+            trouble.sentence += &format!(" (in {}, {}:{})", handler.name, place.file, place.line);
+        }
     }
 
     #[inline]
