@@ -22,6 +22,19 @@ struct Came {
     steps: u32,
 }
 
+impl Came {
+    /// What the handler has said of its event, besides handling it.
+    #[inline(always)]
+    fn answered<M: Mechanisms>(&mut self, run: &Run<'_, '_, M>) {
+        if run.deferred() {
+            self.disposition = Disposition::Deferred;
+        }
+        if run.stalled() {
+            self.disposition = Disposition::Held;
+        }
+    }
+}
+
 impl Engine {
     /// Dispatches an event to the role of this node that answers it, and runs one handler to its end.
     ///
@@ -243,20 +256,16 @@ impl Engine {
                     self.handle_in(room.frame(), handlers, start, m, came)
                 }
             }
-            Response::Defer => {
+            // What is tried again, and no thread keeps, goes back to its place.
+            response @ (Response::Defer | Response::Hold)
+                if *response == Response::Defer || replay.is_some() && !event.has_caller() =>
+            {
                 let record = m.record(role, event.object);
                 self.keep(role, record, column, event, replay).at(span)?;
                 came.disposition = Disposition::Deferred;
                 Ok(())
             }
-            // What is tried again goes back to its place.
-            Response::Hold if replay.is_some() && !event.has_caller() => {
-                let record = m.record(role, event.object);
-                self.keep(role, record, column, event, replay).at(span)?;
-                came.disposition = Disposition::Deferred;
-                Ok(())
-            }
-            Response::Hold => {
+            Response::Defer | Response::Hold => {
                 came.disposition = Disposition::Held;
                 Ok(())
             }
@@ -281,12 +290,7 @@ impl Engine {
             chosen = self.try_others(&mut run, start)?;
         }
         (came.after, came.handler, came.ran, came.steps) = (run.settle_all(), chosen, true, run.steps());
-        if run.deferred() {
-            came.disposition = Disposition::Deferred;
-        }
-        if run.stalled() {
-            came.disposition = Disposition::Held;
-        }
+        came.answered(&run);
         Ok(())
     }
 
@@ -336,12 +340,7 @@ impl Engine {
         }
         let after = run.run()?;
         (came.after, came.handler, came.ran, came.steps) = (after, chosen, true, run.steps());
-        if run.deferred() {
-            came.disposition = Disposition::Deferred;
-        }
-        if run.stalled() {
-            came.disposition = Disposition::Held;
-        }
+        came.answered(&run);
         Ok(())
     }
 

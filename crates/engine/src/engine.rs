@@ -5,13 +5,13 @@ use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{Code, Way};
 use crate::layout::{Cell, ListCell, SetCell, Shape, get};
 use crate::mechanisms::Object;
-use crate::number::{fit, low_u16};
+use crate::number::{fit, index_of_word, low_u16};
 use crate::plan::{ArgShapes, RolePlan, Stalls};
-use crate::set::FEW;
+use crate::set::{FEW, Set};
 use std::sync::Arc;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    Access, BLOCK, EventKind, LaneId, ObjectKindId, Place, Protocol, Response, RoleId, StateId, Type,
+    Access, BLOCK, EventKind, Handler, LaneId, ObjectKindId, Place, Protocol, Response, RoleId, Slot, StateId, Type,
 };
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
@@ -297,6 +297,23 @@ impl Engine {
                 (lo, hi.at(self.nodes).saturating_sub(lo).saturating_add(1).min(self.most_elements()))
             }
             _ => (0, i64::from(self.nodes)),
+        }
+    }
+
+    /// The arguments of an event become a handler's first locals.
+    #[inline]
+    pub(crate) fn bind_args(&self, handler: &Handler, event: &Event, scalars: &mut [i64], sets: &mut [Set]) {
+        let mut words = event.args.words().iter().copied();
+        for local in &handler.locals[..usize::from(handler.args)] {
+            match local.slot {
+                Slot::Scalars { at, .. } => scalars[usize::from(at)] = words.next().unwrap_or(0),
+                Slot::Set { at } => {
+                    let (_, count) = self.set_range(&local.ty);
+                    let taken = words.by_ref().take(index_of_word(count).div_ceil(64));
+                    let to = sets[usize::from(at)].0.iter_mut();
+                    to.zip(taken).for_each(|(to, from)| *to = from.cast_unsigned());
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::frame::{FRAME_SCALARS, FRAME_SETS};
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
-use trivium_protocol::walk::inner;
+use trivium_protocol::walk::contains_stall;
 use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId, Step, StepKind};
 
 /// Most bytes of a record.
@@ -332,8 +332,4 @@ impl Stalls {
         let any = cells.contains(&true);
         Stalls { cells: if any { cells } else { Vec::new() }, columns: role.events.len() }
     }
-}
-
-fn contains_stall(steps: &[Step]) -> bool {
-    steps.iter().any(|step| matches!(step.kind, StepKind::Stall) || inner(&step.kind).any(contains_stall))
 }

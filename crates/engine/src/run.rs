@@ -15,7 +15,7 @@ use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::frame::Frame;
 use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
-use crate::number::{index_of_word, low_u16};
+use crate::number::low_u16;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
@@ -96,18 +96,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
 
     /// The event's arguments become the first locals.
     pub fn bind_args(&mut self) {
-        let mut words = self.event.args.words().iter().copied();
-        for local in &self.handler.locals[..self.handler.args as usize] {
-            match local.slot {
-                Slot::Scalars { at, .. } => self.frame.scalars[at as usize] = words.next().unwrap_or(0),
-                Slot::Set { at } => {
-                    let (_, count) = self.engine.set_range(&local.ty);
-                    let set = &mut self.frame.sets[at as usize].0;
-                    let taken = words.by_ref().take(index_of_word(count).div_ceil(64));
-                    set.iter_mut().zip(taken).for_each(|(to, from)| *to = from.cast_unsigned());
-                }
-            }
-        }
+        self.engine.bind_args(self.handler, self.event, self.frame.scalars, self.frame.sets);
     }
 
     /// Tries another handler for the same event.

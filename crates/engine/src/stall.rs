@@ -88,9 +88,10 @@ impl Engine {
         };
         for id in handlers {
             let handler = &declared.handlers[id.index()];
-            let mut trial =
-                Trial { engine: self, world, me, event, handler, scalars: Vec::new(), sets: Vec::new(), looked };
-            trial.begin();
+            let mut scalars = vec![0; usize::from(handler.scalars)];
+            let mut sets = vec![Set::default(); usize::from(handler.sets)];
+            self.bind_args(handler, event, &mut scalars, &mut sets);
+            let mut trial = Trial { engine: self, world, me, event, handler, scalars, sets, looked };
             let holds = match &handler.guard {
                 Some(guard) => trial.looks(guard, None)?,
                 None => true,
@@ -119,24 +120,6 @@ struct Trial<'e, 'w, W> {
 }
 
 impl<'e, W: SystemView> Trial<'e, '_, W> {
-    /// The arguments of the event become locals, as where the handler runs.
-    fn begin(&mut self) {
-        self.scalars = vec![0; usize::from(self.handler.scalars)];
-        self.sets = vec![Set::default(); usize::from(self.handler.sets)];
-        let mut words = self.event.args.words().iter().copied();
-        for local in &self.handler.locals[..usize::from(self.handler.args)] {
-            match local.slot {
-                Slot::Scalars { at, .. } => self.scalars[usize::from(at)] = words.next().unwrap_or(0),
-                Slot::Set { at } => {
-                    let (_, count) = self.engine.set_range(&local.ty);
-                    let taken = words.by_ref().take(crate::number::index(count.cast_unsigned().div_ceil(64)));
-                    let to = self.sets[usize::from(at)].0.iter_mut();
-                    to.zip(taken).for_each(|(to, from)| *to = from.cast_unsigned());
-                }
-            }
-        }
-    }
-
     /// Whether these steps come to a `stall` before they come to anything that has an effect.
     fn follow(&mut self, steps: &[Step]) -> Try<bool> {
         for step in steps {

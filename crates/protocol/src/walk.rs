@@ -67,6 +67,11 @@ pub fn any_step_of(steps: &[Step], is: impl Fn(&StepKind) -> bool) -> bool {
     found
 }
 
+/// Whether any of these steps, or of those within them, is a `stall`.
+pub fn contains_stall(steps: &[Step]) -> bool {
+    any_step_of(steps, |kind| matches!(kind, StepKind::Stall))
+}
+
 /// The steps that stand in a branch or a loop.
 pub fn inner(step: &StepKind) -> impl Iterator<Item = &[Step]> {
     let (first, second): (&[Step], &[Step]) = match step {

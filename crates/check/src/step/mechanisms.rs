@@ -124,8 +124,7 @@ impl Here<'_> {
         if !self.model.kept.is_looked_at() {
             return;
         }
-        for block in from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES).min(self.model.objects[BLOCK.index()].into()) {
-            let id = fit(block, "the number of a block that is explored");
+        for id in self.blocks_within(from, to) {
             if !self.effects.there.contains(&id) && !self.model.has_contents(self.world, self.me, id) {
                 let name = self.model.object_name(Object { kind: BLOCK, id });
                 self.effects.looked_in_vain = self.effects.trouble.is_none();
@@ -143,11 +142,15 @@ impl Here<'_> {
     /// The handler has written to bytes of this node's copies.
     pub fn has_written(&mut self, from: u64, to: u64) {
         if self.model.kept.is_looked_at() {
-            let blocks = from / BLOCK_BYTES..to.div_ceil(BLOCK_BYTES).min(self.model.objects[BLOCK.index()].into());
-            self.effects
-                .there
-                .extend(blocks.map(|block| fit::<_, u32>(block, "the number of a block that is explored")));
+            let blocks = self.blocks_within(from, to);
+            self.effects.there.extend(blocks);
         }
+    }
+
+    /// The blocks in which these bytes lie.
+    fn blocks_within(&self, from: u64, to: u64) -> impl Iterator<Item = u32> + use<> {
+        let end = to.div_ceil(BLOCK_BYTES).min(self.model.objects[BLOCK.index()].into());
+        (from / BLOCK_BYTES..end).map(|block| fit(block, "the number of a block that is explored"))
     }
 
     fn write_word(&mut self, address: u64, value: u64) {

@@ -1,4 +1,4 @@
-//! Where nodes have contents of blocks, and where these are forgotten: `docs/semantics.md`, section 9.
+//! Where nodes have contents of blocks, and where these are forgotten: `docs/semantics.md`, section 1.
 
 use super::model::Model;
 use super::world::World;

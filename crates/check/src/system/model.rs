@@ -377,15 +377,10 @@ impl Model {
                     world.set_number(word, self.layout.garbage);
                 }
             }
-            self.empty_copies_of_others(world, node);
-        }
-    }
-
-    /// A node's copies of blocks with other homes have no contents.
-    pub fn empty_copies_of_others(&self, world: &mut World, node: Node) {
-        for block in 0..self.objects[BLOCK.index()] {
-            if !self.is_home(node, Object { kind: BLOCK, id: block }) {
-                self.empty_copy(world, node, block);
+            for block in 0..self.objects[BLOCK.index()] {
+                if !self.is_home(node, Object { kind: BLOCK, id: block }) {
+                    self.empty_copy(world, node, block);
+                }
             }
         }
     }

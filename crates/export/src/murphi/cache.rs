@@ -35,7 +35,7 @@ impl Export<'_> {
                 self.model.nodes,
                 states.join(" | "),
                 role.0,
-                self.not_stalled(role, column, "me", "o", "me, -1")
+                self.and_not_stalled(role, column, "me", "o", "me, -1")
             );
             out.open("ruleset me: Node; o: Obj_block do");
             self.rule(&self.protocol().event_name(event), &guard, "var fx: Effects;", out, |out| {
@@ -174,7 +174,7 @@ impl Export<'_> {
                         .filter(|&s| *self.engine().response(role, s, event) == Response::Hold)
                         .map(|s| format!(" & {}[me][o] != {}", self.state_var(role), self.state_name(role, s)))
                         .collect();
-                    let stalls = self.not_stalled(role, column, "me", "o", "me, -1");
+                    let stalls = self.and_not_stalled(role, column, "me", "o", "me, -1");
                     out.line(format!(
                         "if {written}[me][o] & o % {} {sign} me then return ready{}_{column}(me, o){held}{stalls}; end;",
                         self.model.nodes, role.0

@@ -336,7 +336,7 @@ impl Export<'_> {
                     let event = EventKind::Message(MessageId::at(id));
                     let arguments = format!("src, -1{}", arguments(args));
                     let column = self.role(role).column(event);
-                    let stalls = column.map(|column| self.not_stalled(role, column, "dst", "o", &arguments));
+                    let stalls = column.map(|column| self.and_not_stalled(role, column, "dst", "o", &arguments));
                     let ready = self.ready_or_absent(role, event, "dst", "o");
                     out.line(format!("case {}: return {ready}{};", id + 1, stalls.unwrap_or_default()));
                 });

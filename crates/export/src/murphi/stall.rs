@@ -5,7 +5,7 @@
 use super::Export;
 use super::lines::Lines;
 use super::steps::Writer;
-use trivium_protocol::walk::inner;
+use trivium_protocol::walk::contains_stall;
 use trivium_protocol::{EventKind, Handler, Response, Role, RoleId, StateId, Step, StepKind};
 
 impl Export<'_> {
@@ -15,12 +15,22 @@ impl Export<'_> {
         declared.table.iter().any(|row| may_stall(declared, &row[column], declared.events[column]))
     }
 
-    /// A condition to be added: the event does not stall. `arguments`: sender, thread, and the event's own.
-    pub fn not_stalled(&self, role: RoleId, column: usize, node: &str, object: &str, arguments: &str) -> String {
-        match self.may_stall(role, column) {
-            true => format!(" & !stalls{}_{column}({node}, {object}, {arguments})", role.0),
-            false => String::new(),
-        }
+    /// The condition that the event does not stall; none if it never does. `arguments`: sender, thread, and the event's own.
+    pub fn not_stalled(
+        &self,
+        role: RoleId,
+        column: usize,
+        node: &str,
+        object: &str,
+        arguments: &str,
+    ) -> Option<String> {
+        let may = self.may_stall(role, column);
+        may.then(|| format!("!stalls{}_{column}({node}, {object}, {arguments})", role.0))
+    }
+
+    /// The same, to be added to a condition.
+    pub fn and_not_stalled(&self, role: RoleId, column: usize, node: &str, object: &str, arguments: &str) -> String {
+        self.not_stalled(role, column, node, object, arguments).map_or(String::new(), |not| format!(" & {not}"))
     }
 
     /// For each role and event that may stall: `stallsR_C(me, o, sender, thr, ..)`.
@@ -116,10 +126,6 @@ fn may_stall(role: &Role, response: &Response, event: EventKind) -> bool {
         Response::Handle(handlers) => handlers.iter().any(|h| contains_stall(&role.handlers[h.index()].steps)),
         _ => false,
     }
-}
-
-fn contains_stall(steps: &[Step]) -> bool {
-    steps.iter().any(|step| matches!(step.kind, StepKind::Stall) || inner(&step.kind).any(contains_stall))
 }
 
 /// Locals and branches up to the first step that does anything.

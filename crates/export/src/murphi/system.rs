@@ -356,7 +356,7 @@ impl Export<'_> {
                 self.model.nodes,
                 states.join(" | "),
                 role.0,
-                self.not_stalled(role, column, "me", "o", "me, -1")
+                self.and_not_stalled(role, column, "me", "o", "me, -1")
             );
             self.rule("evict", &guard, "var fx: Effects;", out, |out| {
                 out.line("begin_effects(fx);");

@@ -336,7 +336,7 @@ impl Export<'_> {
         };
         let of = (object.to_string(), format!("me, number_of(t){arguments}"));
         let stalls = self.not_stalled(role, column, "me", &of.0, &of.1);
-        let stalls = if stalls.is_empty() { stalls } else { format!(" & (first | {})", &stalls[3..]) };
+        let stalls = stalls.map_or(String::new(), |not| format!(" & (first | {not})"));
         out.line(format!("return ready{}_{column}(me, {object}){stalls};", role.0));
     }
 

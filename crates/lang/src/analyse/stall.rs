@@ -5,7 +5,7 @@
 
 use crate::diagnostics::Diagnostics;
 use trivium_protocol::source::Span;
-use trivium_protocol::walk::{inner, visit};
+use trivium_protocol::walk::{contains_stall, inner, visit};
 use trivium_protocol::*;
 
 /// Brings handlers that may stall into that form, and notes what they may not do.
@@ -38,10 +38,6 @@ fn refuse_initially(protocol: &Protocol, diagnostics: &mut Diagnostics) {
             .error(initially.span, "a protocol whose events may `stall` cannot say `initially` yet")
             .help("begin in the first state, with the variables' first values");
     }
-}
-
-fn contains_stall(steps: &[Step]) -> bool {
-    steps.iter().any(|step| matches!(step.kind, StepKind::Stall) || inner(&step.kind).any(contains_stall))
 }
 
 /// Whether every path through these steps ends with a `stall`.

@@ -19,6 +19,7 @@ mod roles;
 mod sizes;
 mod statements;
 mod steps;
+mod table;
 mod types;
 mod waiting;
 

@@ -22,7 +22,7 @@ impl<C> NodeCore<C> {
         first
     }
 
-    /// Whether this node has contents of a block of a protocol (`docs/semantics.md`, section 9).
+    /// Whether this node has contents of a block of a protocol (`docs/semantics.md`, section 1).
     pub fn has_contents(&self, protocol: usize, block: Object) -> bool {
         let keeps = |role: &RoleId| {
             let states = &self.protocols.engines[protocol].protocol().roles[role.index()].states;

@@ -133,7 +133,7 @@ impl NodeState {
         !state.awaits.is_empty() || !engine.deferred(role, object, record).is_empty()
     }
 
-    /// Whether the node has contents of a block (`docs/semantics.md`, section 9).
+    /// Whether the node has contents of a block (`docs/semantics.md`, section 1).
     fn holds(&self, block: u32) -> bool {
         // Nobody has touched it: the tag is that of its role's first state.
         let first = || self.core.first_access(Object { kind: BLOCK, id: block });

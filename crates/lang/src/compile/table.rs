@@ -1,0 +1,237 @@
+//! The table of a role: what every event comes to in every state, without gaps.
+
+use super::*;
+use crate::ast::Otherwise;
+
+/// What an `otherwise` line says of an event, whose line it is, and where it stands.
+#[derive(Clone, Copy)]
+struct Fallback {
+    what: Otherwise,
+    by: ExcludedBy,
+    span: Span,
+}
+impl Compiler {
+    /// The role's table: every event in every state, or a mistake for each gap.
+    pub(super) fn table(&mut self, r: usize, ast: &ast::Role) {
+        let mut events: Vec<EventKind> = Vec::new();
+        if self.protocol.roles[r].object == BLOCK && self.gives_access(r) {
+            events.extend([EventKind::Read, EventKind::Write]);
+            if self.protocol.cached {
+                events.push(EventKind::WriteBack);
+            }
+        }
+        events.extend(self.answers[r].iter().flat_map(|a| a.list.iter().map(|(e, _)| *e)));
+        events.sort();
+        events.dedup();
+        let mut table = Vec::new();
+        for s in 0..self.protocol.roles[r].states.len() {
+            let row = events.iter().map(|&e| self.cell(r, s, e, ast)).collect();
+            table.push(row);
+        }
+        for exception in &ast.exceptions {
+            self.except(r, exception, &events, &mut table);
+        }
+        let deferring: Vec<HandlerId> = handlers_that_defer(&self.protocol.roles[r]);
+        let may_defer = |column: usize| {
+            table.iter().any(|row: &Vec<Response>| match &row[column] {
+                Response::Defer => true,
+                Response::Handle(list) => list.iter().any(|h| deferring.contains(h)),
+                _ => false,
+            })
+        };
+        self.check_hints(r, &events, &table, &deferring);
+        let deferrable = events.iter().enumerate().filter(|(i, _)| may_defer(*i)).map(|(_, e)| *e).collect();
+        let role = &mut self.protocol.roles[r];
+        role.deferrable = deferrable;
+        role.events = events;
+        role.table = table;
+    }
+
+    /// A hint is answered at once or ignored: nobody asks for it again, and it is not kept.
+    fn check_hints(&mut self, r: usize, events: &[EventKind], table: &[Vec<Response>], deferring: &[HandlerId]) {
+        for (column, event) in events.iter().enumerate().filter(|(_, event)| event.is_hint()) {
+            let handlers = table.iter().flat_map(|row| match &row[column] {
+                Response::Handle(list) => &list[..],
+                _ => &[],
+            });
+            for handler in handlers.filter(|handler| deferring.contains(handler)).copied().collect::<Vec<_>>() {
+                let span = self.protocol.roles[r].handlers[handler.index()].span;
+                let name = self.protocol.event_name(*event);
+                self.error(span, format!("a handler of `{name}` defers it, and a hint is not kept"))
+                    .help("do nothing instead: whoever needs the block asks for it");
+            }
+        }
+    }
+
+    /// `in STATE on EVENT impossible`: a pair that would have an answer cannot happen.
+    fn except(&mut self, r: usize, exception: &ast::Exception, events: &[EventKind], table: &mut [Vec<Response>]) {
+        let states = self.protocol.roles[r].states.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
+        let Some(s) = states.iter().position(|name| *name == exception.state.text) else {
+            let (span, name) = (exception.state.span, &exception.state.text);
+            return self.unknown(span, "state", name, states.iter().map(String::as_str));
+        };
+        for event in &exception.events {
+            let names = events.iter().map(|&e| self.protocol.event_name(e)).collect::<Vec<_>>();
+            let Some(column) = names.iter().position(|name| *name == event.text) else {
+                self.unknown(event.span, "event", &event.text, names.iter().map(String::as_str));
+                continue;
+            };
+            if events[column].is_hint() {
+                self.error(event.span, format!("`{}` is a hint: it cannot be impossible", event.text))
+                    .help("leave it out: where nothing answers it, nothing happens");
+                continue;
+            }
+            let response = &mut table[s][column];
+            if matches!(response, Response::Impossible | Response::Passes) {
+                self.error(event.span, format!("`{}` is impossible in `{}` already", event.text, states[s]))
+                    .help("remove it from this line");
+            } else {
+                *response = Response::Impossible;
+                // What the handlers that it takes back would have said counts no more.
+                let about = |exclusion: &Exclusion| exclusion.state.index() == s && exclusion.event == events[column];
+                self.protocol.roles[r].exclusions.retain(|exclusion| !about(exclusion));
+                self.refuse(r, s, events[column], ExcludedBy::Exception, event.span);
+            }
+        }
+    }
+
+    /// Notes why an event is impossible in a state.
+    pub(super) fn refuse(&mut self, r: usize, s: usize, event: EventKind, by: ExcludedBy, span: Span) {
+        self.protocol.roles[r].exclusions.push(Exclusion { state: StateId(s as u16), event, by, span });
+    }
+
+    pub(super) fn gives_access(&self, r: usize) -> bool {
+        let named = |e: &EventKind| matches!(e, EventKind::Read | EventKind::Write | EventKind::Rmw);
+        self.protocol.roles[r].states.iter().any(|s| s.access != Access::None)
+            || self.answers[r].iter().any(|a| a.list.iter().any(|(e, _)| named(e)))
+    }
+
+    fn cell(&mut self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Response {
+        let state = &self.protocol.roles[r].states[s];
+        if event.wants().is_some_and(|wanted| state.access >= wanted) {
+            return Response::Passes;
+        }
+        let otherwise = self.otherwise(r, s, event, ast);
+        let answer = self.answers[r][s].list.iter().find(|(e, _)| *e == event).map(|(_, a)| a);
+        match answer {
+            Some(Answer::Direct(Otherwise::Defer, _)) => Response::Defer,
+            Some(Answer::Direct(Otherwise::Stall, _)) => Response::Hold,
+            Some(Answer::Direct(Otherwise::Impossible, span)) => {
+                let span = *span;
+                self.refuse(r, s, event, ExcludedBy::Clause, span);
+                Response::Impossible
+            }
+            Some(Answer::Handlers(list)) => {
+                let list = list.clone();
+                self.with_fallback(r, s, event, list, otherwise)
+            }
+            None if otherwise.is_none() && self.is_excepted(r, s, event, ast) => Response::Hold,
+            None => self.unanswered(r, s, event, otherwise),
+        }
+    }
+
+    /// Whether a line `in STATE on EVENT impossible` is about this pair.
+    fn is_excepted(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> bool {
+        let state = &self.protocol.roles[r].states[s].name;
+        let name = self.protocol.event_name(event);
+        ast.exceptions.iter().any(|e| e.state.text == *state && e.events.iter().any(|e| e.text == name))
+    }
+
+    /// What a state does about an event that it does not name: what its own `otherwise` line says, and else, for
+    /// messages, the role's.
+    fn otherwise(&self, r: usize, s: usize, event: EventKind, ast: &ast::Role) -> Option<Fallback> {
+        let of_role = ast.otherwise.filter(|_| matches!(event, EventKind::Message(_)));
+        let of_state = self.answers[r][s].otherwise.map(|(what, span)| Fallback { what, by: ExcludedBy::State, span });
+        of_state.or_else(|| of_role.map(|(what, span)| Fallback { what, by: ExcludedBy::Role, span }))
+    }
+
+    /// Whether an event is an answer: a message that only awaits of the role name.
+    fn is_answer(&self, r: usize, event: EventKind) -> bool {
+        let mut states = self.protocol.roles[r].states.iter().zip(&self.answers[r]);
+        let names = |answers: &Answers| answers.list.iter().any(|(named, _)| *named == event);
+        matches!(event, EventKind::Message(_)) && states.all(|(state, answers)| state.waiting || !names(answers))
+    }
+
+    /// Guarded clauses that may all fail are followed by what `otherwise` says.
+    fn with_fallback(
+        &mut self,
+        r: usize,
+        s: usize,
+        event: EventKind,
+        mut list: Vec<HandlerId>,
+        otherwise: Option<Fallback>,
+    ) -> Response {
+        let last = list.last().expect("a clause has a handler").index();
+        if !self.is_guarded(r, &list) {
+            return Response::Handle(list);
+        }
+        let span = self.protocol.roles[r].handlers[last].span;
+        if event.is_hint() {
+            list.push(self.fallback(r, s, &list, None, span));
+            return Response::Handle(list);
+        }
+        let Some(what) = otherwise else {
+            let name = self.protocol.event_name(event);
+            self.error(span, format!("all guards for `{name}` may be false"))
+                .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
+            return Response::Impossible;
+        };
+        if what.what == Otherwise::Impossible {
+            self.refuse(r, s, event, what.by, what.span);
+        }
+        list.push(self.fallback(r, s, &list, Some(what.what), span));
+        Response::Handle(list)
+    }
+
+    fn unanswered(&mut self, r: usize, s: usize, event: EventKind, otherwise: Option<Fallback>) -> Response {
+        let state = &self.protocol.roles[r].states[s];
+        let (waiting, span) = (state.waiting, state.span);
+        match (otherwise, event) {
+            (_, EventKind::Timer | EventKind::Prefetch | EventKind::PrefetchWrite) => Response::Hold,
+            (_, EventKind::Evict) if !self.protocol.cached => Response::Hold,
+            // What the processor's cache gave up waits on its way to the engine.
+            (None, EventKind::Evict | EventKind::WriteBack) if waiting => Response::Hold,
+            (Some(Fallback { what: what @ (Otherwise::Defer | Otherwise::Stall), by, .. }), _) => {
+                if by == ExcludedBy::State && self.is_answer(r, event) {
+                    self.protocol.roles[r].kept_answers.push((StateId(s as u16), event));
+                }
+                if what == Otherwise::Defer { Response::Defer } else { Response::Hold }
+            }
+            (Some(Fallback { what: Otherwise::Impossible, by, span }), _) => {
+                self.refuse(r, s, event, by, span);
+                Response::Impossible
+            }
+            (None, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Op(_) | EventKind::Task(_))
+                if waiting =>
+            {
+                Response::Hold
+            }
+            (None, _) => {
+                let event = self.protocol.event_name(event);
+                let state = self.protocol.roles[r].states[s].name.clone();
+                let role = self.protocol.roles[r].name.clone();
+                self.error(span, format!("`{role}` does not say what happens to `{event}` in state `{state}`")).help(
+                    if waiting {
+                        format!("add `while waiting on {event} {{ .. }}` or `otherwise defer` to the await")
+                    } else {
+                        format!("add `on {event} {{ .. }}`, `on {event} defer` or `on {event} impossible`")
+                    },
+                );
+                Response::Impossible
+            }
+        }
+    }
+}
+
+fn handlers_that_defer(role: &Role) -> Vec<HandlerId> {
+    fn defers(steps: &[Step]) -> bool {
+        steps.iter().any(|s| match &s.kind {
+            StepKind::Defer => true,
+            StepKind::If(_, a, b) => defers(a) || defers(b),
+            StepKind::ForSet(_, _, a) | StepKind::ForRange(_, _, _, a) | StepKind::ForList(_, _, a) => defers(a),
+            _ => false,
+        })
+    }
+    let ids = role.handlers.iter().enumerate().filter(|(_, h)| defers(&h.steps));
+    ids.map(|(i, _)| HandlerId(i as u16)).collect()
+}
