@@ -111,6 +111,11 @@ impl DeferLayout {
         self.events.len(record)
     }
 
+    /// Whether it has no place for another event.
+    pub fn is_full(&self, record: &[u8]) -> bool {
+        self.len(record) >= self.events.capacity
+    }
+
     /// The next to be tried.
     pub fn cursor(&self, record: &[u8]) -> u32 {
         low_u32(get(record, self.cursor as usize, self.events.len_width))

@@ -261,6 +261,10 @@ impl Engine {
                 if *response == Response::Defer || replay.is_some() && !event.has_caller() =>
             {
                 let record = m.record(role, event.object);
+                if replay.is_none() && event.has_caller() && self.pushes_back(role, record) {
+                    came.disposition = Disposition::Held;
+                    return Ok(());
+                }
                 self.keep(role, record, column, event, replay).at(span)?;
                 came.disposition = Disposition::Deferred;
                 Ok(())

@@ -6,7 +6,7 @@ use crate::flat::{Code, Way};
 use crate::layout::{Cell, ListCell, SetCell, Shape, get};
 use crate::mechanisms::Object;
 use crate::number::{fit, index_of_word, low_u16};
-use crate::plan::{ArgShapes, RolePlan, Stalls};
+use crate::plan::{Answers, ArgShapes, RolePlan};
 use crate::set::{FEW, Set};
 use std::sync::Arc;
 use trivium_protocol::source::Span;
@@ -34,7 +34,7 @@ pub struct Engine {
     /// Whether each loop over nodes asks which is next ([`Engine::asking_always`]).
     pub(crate) asks_always: bool,
     /// Of each role, which answers may be a stall.
-    pub(crate) stalls: Vec<Stalls>,
+    pub(crate) stalls: Vec<Answers>,
     /// Whether any may.
     pub(crate) may_stall: bool,
 }
@@ -241,6 +241,18 @@ impl Engine {
         let defers = self.roles[role.index()].defers.as_ref()?;
         let cursor = defers.cursor(record);
         if cursor < defers.len(record) { defers.event(record, cursor, object) } else { None }
+    }
+
+    /// Whether a record has deferred events.
+    #[inline]
+    pub fn has_deferred(&self, role: RoleId, record: &[u8]) -> bool {
+        self.roles[role.index()].defers.as_ref().is_some_and(|defers| defers.len(record) > 0)
+    }
+
+    /// Whether a role has no place for another deferred event, and lets it stall.
+    pub(crate) fn pushes_back(&self, role: RoleId, record: &[u8]) -> bool {
+        self.protocol.roles[role.index()].pushes_back
+            && self.roles[role.index()].defers.as_ref().is_some_and(|defers| defers.is_full(record))
     }
 
     /// All deferred events of a record, oldest first; their payloads are alive.

@@ -20,6 +20,10 @@ pub trait SystemView {
     fn home(&self, object: Object) -> Node;
     /// The record of a role for an object on a node. Asked only where the role lives.
     fn record(&self, node: Node, role: RoleId, object: Object) -> &[u8];
+    /// Whether that record is there; if not, it is what its role says initially.
+    fn is_touched(&self, _: Node, _: RoleId, _: Object) -> bool {
+        true
+    }
     /// The word that is looked at of a node's copy of a block.
     fn contents(&self, node: Node, block: Object, copy: CopyIn) -> u64;
     /// The access that a node has to a block.

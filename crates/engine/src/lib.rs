@@ -58,7 +58,7 @@ mod record;
 mod rename;
 mod run;
 mod set;
-mod stall;
+mod trial;
 mod witness;
 
 pub use engine::Engine;
@@ -68,4 +68,4 @@ pub use invariant::SystemView;
 pub use line::CacheLine;
 pub use mechanisms::*;
 pub use record::Value;
-pub use stall::{Look, Stalled};
+pub use trial::{Look, Stalled};

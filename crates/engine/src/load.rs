@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::fault::LoadError;
 use crate::flat::Code;
-use crate::plan::{ArgShapes, Stalls, plan_role};
+use crate::plan::{Answers, ArgShapes, plan_role};
 use std::sync::Arc;
 use trivium_protocol::{Access, BLOCK, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Protocol, RoleId};
 
@@ -27,9 +27,9 @@ impl Engine {
         let args = ArgShapes::plan(&protocol, nodes)?;
         let lanes = protocol.lanes.iter().map(|lane| plan_lane(&protocol, lane, nodes)).collect::<Result<_, _>>()?;
         let roles = protocol.roles.iter().map(|role| plan_role(&protocol, role, nodes)).collect::<Result<_, _>>()?;
-        let stalls: Vec<Stalls> = protocol.roles.iter().map(Stalls::of).collect();
+        let stalls: Vec<Answers> = protocol.roles.iter().map(Answers::that_stall).collect();
         let mut engine = Engine {
-            may_stall: stalls.iter().any(Stalls::any),
+            may_stall: stalls.iter().any(Answers::any),
             stalls,
             tag_roles: [None; 2],
             no_room: vec![0; protocol.lanes.len()],

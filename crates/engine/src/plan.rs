@@ -6,8 +6,9 @@ use crate::frame::{FRAME_SCALARS, FRAME_SETS};
 use crate::layout::{Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
+use trivium_protocol::again::{contains_defer, is_tried_by_look};
 use trivium_protocol::walk::contains_stall;
-use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId, Step, StepKind};
+use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId};
 
 /// Most bytes of a record.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
@@ -23,6 +24,8 @@ pub(crate) struct RolePlan {
     pub vars: Vec<Shape>,
     /// Where the deferred events lie.
     pub defers: Option<DeferLayout>,
+    /// Which answers defer an event that is tried again as soon as its answer is another one.
+    pub by_look: Answers,
     /// Bytes of a record.
     pub bytes: usize,
     /// For each state, the bytes that nobody can read again: first byte and number.
@@ -167,7 +170,8 @@ pub(crate) fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<
     let dead = role.states.iter().map(|s| dead_bytes(&vars, s.dead.iter().map(|v| v.index()))).collect();
     let timers = role.states.iter().map(|s| s.timer.map(|t| t.at(nodes).max(0).cast_unsigned())).collect();
     let room = plan_room(protocol, role, nodes)?;
-    Ok(RolePlan { state_width, vars, defers, bytes: planner.at as usize, dead, timers, columns, room })
+    let by_look = Answers::that_defer_by_look(role);
+    Ok(RolePlan { state_width, vars, defers, by_look, bytes: planner.at as usize, dead, timers, columns, room })
 }
 
 fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), LoadError> {
@@ -242,18 +246,6 @@ fn check_deferrable(protocol: &Protocol, role: &Role) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn contains_defer(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match &step.kind {
-        StepKind::Defer => true,
-        StepKind::If(_, yes, no) => contains_defer(yes) || contains_defer(no),
-        StepKind::ForSet(_, _, body)
-        | StepKind::ForRange(_, _, _, body)
-        | StepKind::ForList(_, _, body)
-        | StepKind::Elsewhere(_, _, body) => contains_defer(body),
-        _ => false,
-    })
-}
-
 /// Byte ranges of variables, neighbours joined.
 fn dead_bytes(vars: &[Shape], dead: impl Iterator<Item = usize>) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = dead.map(|var| vars[var].extent()).filter(|&(_, bytes)| bytes > 0).collect();
@@ -301,16 +293,16 @@ fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) ->
     Err(LoadError::at(protocol, handler.span, message))
 }
 
-/// Which answers of a role may be `stall`: by state and event.
+/// Which answers of a role are such: by state and event.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stalls {
+pub(crate) struct Answers {
     /// Row by row; empty if none may.
     cells: Vec<bool>,
     columns: usize,
 }
 
-impl Stalls {
-    /// Whether the answer in a state to the event of a column may be a stall.
+impl Answers {
+    /// Whether the answer in a state to the event of a column may be such.
     #[inline]
     pub fn may(&self, state: StateId, column: usize) -> bool {
         self.any() && self.cells[state.index() * self.columns + column]
@@ -321,15 +313,31 @@ impl Stalls {
         !self.cells.is_empty()
     }
 
-    pub fn of(role: &Role) -> Stalls {
+    /// Those that may be `stall`.
+    pub fn that_stall(role: &Role) -> Answers {
+        let pushes_back = |event: &EventKind| role.pushes_back && !matches!(event, EventKind::Task(_));
         let may_stall = |response: &Response, event: &EventKind| match response {
             Response::Hold => matches!(event, EventKind::Message(_)),
+            Response::Defer => pushes_back(event),
+            Response::Handle(handlers) if pushes_back(event) => handlers.iter().any(|id| {
+                let steps = &role.handlers[id.index()].steps;
+                contains_stall(steps) || contains_defer(steps)
+            }),
             Response::Handle(handlers) => handlers.iter().any(|id| contains_stall(&role.handlers[id.index()].steps)),
             _ => false,
         };
+        Answers::that(role, may_stall)
+    }
+
+    /// Those that may defer an event which is tried again when what they have looked at has changed.
+    pub fn that_defer_by_look(role: &Role) -> Answers {
+        Answers::that(role, |response, _| is_tried_by_look(role, response))
+    }
+
+    fn that(role: &Role, is: impl Fn(&Response, &EventKind) -> bool) -> Answers {
         let rows = role.table.iter().flat_map(|row| row.iter().zip(&role.events));
-        let cells: Vec<bool> = rows.map(|(response, event)| may_stall(response, event)).collect();
+        let cells: Vec<bool> = rows.map(|(response, event)| is(response, event)).collect();
         let any = cells.contains(&true);
-        Stalls { cells: if any { cells } else { Vec::new() }, columns: role.events.len() }
+        Answers { cells: if any { cells } else { Vec::new() }, columns: role.events.len() }
     }
 }

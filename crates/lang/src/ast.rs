@@ -43,10 +43,14 @@ pub enum Item {
     Lane {
         name: Ident,
         unordered: bool,
+        /// Where it says `merged`.
+        merged: Option<Span>,
         holds: Option<Expr>,
         queues: bool,
         lossy: bool,
         duplicating: bool,
+        /// The lane that it is `behind`.
+        behind: Option<Ident>,
     },
     Object(Vec<Ident>),
     Record {
@@ -170,6 +174,8 @@ pub struct Role {
     pub of: Ident,
     pub everywhere: bool,
     pub defers: Option<Expr>,
+    /// Whether it says `defers up to n else stall`.
+    pub pushes_back: bool,
     pub vars: Vec<Var>,
     pub actions: Vec<Action>,
     pub tasks: Vec<Action>,
@@ -213,6 +219,7 @@ impl Role {
             of,
             everywhere: false,
             defers: None,
+            pushes_back: false,
             vars: Vec::new(),
             actions: Vec::new(),
             tasks: Vec::new(),

@@ -5,6 +5,7 @@
 //! Everything here is independent of the number of nodes; where a size depends on it, a [`Bound`] says how.
 //! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
 
+pub mod again;
 mod bound;
 mod claims;
 mod code;
@@ -255,13 +256,17 @@ pub struct CheckSizes {
     pub lanes: Option<u32>,
 }
 
-/// A lane of the network. Order is per pair of nodes and lane.
+/// A lane of the network. Order is per pair of nodes and lane, unless it is `merged` or `behind` another.
 #[derive(Clone, Debug)]
 pub struct Lane {
     /// The name as written.
     pub name: String,
     /// Whether messages between two nodes keep their order.
     pub fifo: bool,
+    /// Whether the messages of all senders stand in one queue at their receiver.
+    pub merged: bool,
+    /// The lane whose earlier messages of the same sender to the same receiver are handled before its own.
+    pub behind: Option<LaneId>,
     /// `None`: buffered, a send always has room. `Some(k)`: each node may have at most `k` messages of this
     /// lane on their way, counted until their handlers start, or, where it `queues`, until they have left the node. How many that are is
     /// known when the number of nodes is: [`Lane::room`].
@@ -522,6 +527,8 @@ pub struct Role {
     pub vars: Vec<Var>,
     /// How many events it may defer, if any.
     pub defers: Option<Bound>,
+    /// Whether what finds no place there stalls, and is no fault.
+    pub pushes_back: bool,
     /// Which events may be deferred in some state.
     pub deferrable: Vec<EventKind>,
     /// All events that it answers, in a fixed order: the columns of its table.

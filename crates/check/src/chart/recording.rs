@@ -311,9 +311,9 @@ fn event(model: &Model, label: &Label) -> Event {
         Label::Plain(Action::Timer { node, role, object }) => {
             Event::Timer { node: *node, role: role_name(role), object: object.id }
         }
-        Label::Plain(Action::Deliver { .. } | Action::Repeat { .. } | Action::Lose { .. } | Action::Phase) => {
-            Event::Phase
-        }
+        Label::Plain(
+            Action::Deliver { .. } | Action::Head { .. } | Action::Repeat { .. } | Action::Lose { .. } | Action::Phase,
+        ) => Event::Phase,
     }
 }
 

@@ -109,10 +109,10 @@ impl<'m> Telling<'m> {
         let step = fit::<_, u32>(self.moments.len(), "the number of a step") + 1;
         let about = subject(model, &self.world, action);
         let received = match action {
-            Action::Deliver { flight } => self.receive(self.world.flights[flight], step),
-            Action::Repeat { flight } => self.receive_copy(self.world.flights[flight], step),
+            Action::Deliver { flight } => self.receive(self.world.flights[flight].unplaced(), step),
+            Action::Repeat { flight } => self.receive_copy(self.world.flights[flight].unplaced(), step),
             Action::Lose { flight } => {
-                self.lose(self.world.flights[flight]);
+                self.lose(self.world.flights[flight].unplaced());
                 None
             }
             _ => None,
@@ -190,9 +190,9 @@ impl<'m> Telling<'m> {
             let form = &self.model.lanes[flight.lane.index()];
             let mut channel = self.on_the_way.iter().rev().filter(|(other, _)| other.channel() == flight.channel());
             let stands = if form.fifo {
-                channel.next().is_some_and(|(other, _)| other == flight)
+                channel.next().is_some_and(|(other, _)| *other == flight.unplaced())
             } else {
-                channel.any(|(other, _)| other == flight)
+                channel.any(|(other, _)| *other == flight.unplaced())
             };
             if form.duplicating && stands {
                 continue;
@@ -207,7 +207,7 @@ impl<'m> Telling<'m> {
                 received: None,
                 lost: false,
             });
-            self.on_the_way.push((*flight, self.arrows.len() - 1));
+            self.on_the_way.push((flight.unplaced(), self.arrows.len() - 1));
         }
         (first..self.arrows.len()).collect()
     }

@@ -5,11 +5,11 @@ use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::progress::{must_happen, next_step, somebody_waits};
-use crate::system::promise::{Violation, holder, may_start, missing};
+use crate::system::promise::{PromiseView, Violation, holder, may_start, missing};
 use crate::system::usage::broken_condition;
 use crate::system::world::{Flight, Queued, ThreadState, World};
 use serde::{Deserialize, Serialize};
-use trivium_engine::{Event, Look, Node, Object};
+use trivium_engine::{Event, Look, Node, Object, Stalled};
 use trivium_protocol::{EventKind, LaneId, NODE, Response, RoleId};
 
 /// One line of the explanation of a deadlock.
@@ -71,7 +71,7 @@ fn explain_role(model: &Model, world: &World, node: Node, role: RoleId, object: 
             Some(room) => format!("{room}, to try {} again", model.engine.event_text(&event)),
             None => format!("its turn to try {} again", model.engine.event_text(&event)),
         },
-        None if names.is_empty() => "a change of its state".into(),
+        None if names.is_empty() => change(model, world, node, role, object, record),
         None => names.join(" or "),
     };
     Some(Waiting {
@@ -79,6 +79,30 @@ fn explain_role(model: &Model, world: &World, node: Node, role: RoleId, object: 
         waits_for,
         state: model.engine.describe(role, record),
     })
+}
+
+/// For what a record waits whose deferred events have been tried.
+fn change(model: &Model, world: &World, node: Node, role: RoleId, object: Object, record: &[u8]) -> String {
+    let engine = &model.engine;
+    let view = PromiseView { model, world };
+    let mut looked = engine.deferred(role, object, record).into_iter().filter_map(|event| {
+        let deferred = engine.deferred_by(role, &event, node, &view)?;
+        (!deferred.looked.is_empty()).then(|| conditions(model, &deferred))
+    });
+    match looked.next() {
+        Some(conditions) => format!("a change of its state, or for {conditions} to change"),
+        None => "a change of its state".into(),
+    }
+}
+
+/// What was looked at on the way to an answer, as it is.
+fn conditions(model: &Model, stalled: &Stalled) -> String {
+    let text = |look: &Look| {
+        let condition = model.protocol().sources.excerpt(look.condition);
+        if look.holds { condition.to_string() } else { format!("not ({condition})") }
+    };
+    let conditions: Vec<String> = stalled.looked.iter().map(text).collect();
+    format!("`{}`", conditions.join("` or `"))
 }
 
 /// The first task of a node, if something keeps it from running.
@@ -225,7 +249,11 @@ fn explain_flight(model: &Model, world: &World, number: usize) -> Waiting {
     let channel = |flight: &Flight| (flight.to, flight.from, flight.lane);
     let ordered = model.lanes[flight.lane.index()].fifo;
     let before = world.flights[..number].iter().rfind(|other| ordered && channel(other) == channel(flight));
+    let before = before.or_else(|| first(model, world, flight));
     let waits_for = match before {
+        Some(other) if other.from != flight.from => {
+            format!("{} from node {}, which is at the head of its lane", name(other), other.from)
+        }
         Some(other) if other.object == flight.object => format!("{}, which is before it", name(other)),
         Some(other) => format!("{}{}, which is before it", name(other), about(model, other.object)),
         None => obstacle(model, world, flight.to, role, flight.object, kind)
@@ -235,20 +263,30 @@ fn explain_flight(model: &Model, world: &World, number: usize) -> Waiting {
     Waiting { who, waits_for, state: model.engine.describe(role, record) }
 }
 
+/// The message of another lane or sender that comes before one which is the first of its own.
+fn first<'w>(model: &Model, world: &'w World, flight: &Flight) -> Option<&'w Flight> {
+    let form = &model.lanes[flight.lane.index()];
+    let other = form.behind.filter(|_| flight.stand.is_behind());
+    let earlier = other.and_then(|lane| world.flights.iter().find(|f| f.channel() == (flight.to, flight.from, lane)));
+    let in_queue = |f: &&Flight| (f.to, f.lane) == (flight.to, flight.lane) && f.stand.is_head();
+    let head = || world.flights.iter().find(in_queue).filter(|_| form.merged && !flight.stand.is_head());
+    earlier.or_else(head)
+}
+
 /// What a message waits for that stalls.
 fn stall(model: &Model, world: &World, flight: &Flight) -> Option<String> {
     let stalled = model.message_stalls(world, flight)?;
-    let text = |look: &Look| {
-        let condition = model.protocol().sources.excerpt(look.condition);
-        if look.holds { condition.to_string() } else { format!("not ({condition})") }
-    };
-    let conditions: Vec<String> = stalled.looked.iter().map(text).collect();
     let lane = &model.protocol().lanes[flight.lane.index()].name;
-    let until = match conditions.is_empty() {
+    let until = match stalled.looked.is_empty() {
+        _ if stalled.is_full => "a place in the defer space".to_string(),
         true => "another state".to_string(),
-        false => format!("`{}` to change", conditions.join("` or `")),
+        false => format!("{} to change", conditions(model, &stalled)),
     };
-    let head = if model.lanes[flight.lane.index()].fifo { ", and keeps back what is after it" } else { "" };
+    let head = match &model.lanes[flight.lane.index()] {
+        form if form.merged => ", and keeps back what all senders have sent after it",
+        form if form.fifo => ", and keeps back what is after it",
+        _ => "",
+    };
     Some(format!("{until}: it stalls on lane {lane}{head}"))
 }
 

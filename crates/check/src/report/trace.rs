@@ -275,8 +275,9 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
             let kind = world.line(&model.layout, node, block).left();
             of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))
         }
-        Action::Deliver { flight } | Action::Repeat { flight } | Action::Lose { flight } => {
+        Action::Deliver { flight } | Action::Head { flight } | Action::Repeat { flight } | Action::Lose { flight } => {
             let how = match action {
+                Action::Head { .. } => " comes to the head of its lane, and waits",
                 Action::Repeat { .. } => ", and stays on its way",
                 Action::Lose { .. } => " is lost",
                 _ => "",

@@ -4,7 +4,7 @@ use super::Stepper;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::{Intent, Offer};
 use crate::system::model::Model;
-use crate::system::promise::may_start;
+use crate::system::promise::{PromiseView, may_start};
 use crate::system::usage::may_use;
 use crate::system::world::{ThreadState, World};
 use std::borrow::Cow;
@@ -206,15 +206,33 @@ impl Stepper<'_> {
             let message = &world.flights[flight];
             let kind = EventKind::Message(message.message);
             let role = model.protocol().messages[message.message.index()].role;
-            if self.ready(world, message.to, role, message.object, kind) {
-                if let Some(stalled) = model.message_stalls(world, message) {
-                    self.note_stall(role, kind, &stalled);
-                    continue;
-                }
-                out.push(Action::Deliver { flight });
-                if model.lanes[message.lane.index()].duplicating {
-                    out.push(Action::Repeat { flight });
-                }
+            let form = &model.lanes[message.lane.index()];
+            if form.behind.is_some() && message.stand.is_behind() {
+                continue;
+            }
+            // In a queue of all senders, what is at the head keeps back the rest.
+            let may_come = form.merged && !message.stand.is_head();
+            if may_come && world.has_head(message.to, message.lane) {
+                continue;
+            }
+            let stalled = match self.ready(world, message.to, role, message.object, kind) {
+                false => None,
+                true => match model.message_stalls(world, message) {
+                    None => {
+                        out.push(Action::Deliver { flight });
+                        if form.duplicating {
+                            out.push(Action::Repeat { flight });
+                        }
+                        continue;
+                    }
+                    stalled => stalled,
+                },
+            };
+            if let Some(stalled) = stalled {
+                self.note_stall(role, kind, &stalled);
+            }
+            if may_come {
+                out.push(Action::Head { flight });
             }
         }
         if self.loses {
@@ -268,6 +286,18 @@ impl Stepper<'_> {
     #[inline]
     fn has_room(&self, world: &World, node: Node, role: RoleId, record: &[u8], kind: EventKind) -> bool {
         !self.model.needs_room || self.model.has_room(world, node, kind, role, self.model.engine.state(role, record))
+    }
+
+    /// A handler of a node has ended: deferred events of the node whose answer is another one by now are to be tried again.
+    #[cold]
+    pub(super) fn look_at_deferred(&self, world: &mut World, node: Node) {
+        let engine = &self.model.engine;
+        for due in self.due.iter().filter(|due| due.node == node && engine.defers_by_look(due.role)) {
+            let view = PromiseView { model: self.model, world };
+            if let Some(at) = engine.other_answer(due.role, due.object, node, &view) {
+                engine.try_from(due.role, &mut world.fixed[due.record.clone()], at);
+            }
+        }
     }
 
     fn replays_and_timers(&self, world: &World, out: &mut Vec<Action>) {

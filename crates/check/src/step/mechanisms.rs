@@ -13,7 +13,7 @@ use crate::system::promise::{BEYOND, FAULT};
 use crate::system::promise::{Violation, once, perform_access, word_of};
 use crate::system::told::Told;
 use crate::system::unread::FORGOTTEN;
-use crate::system::world::{Flight, Queued, ThreadState, World, Written};
+use crate::system::world::{Flight, Queued, Stand, ThreadState, World, Written};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{
     Args, CacheLine, Charge, ClockMechanisms, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms, Node,
@@ -172,6 +172,13 @@ impl Here<'_> {
         memory.map(|memory| memory.start + index(from)..memory.start + index(to))
     }
 
+    /// Where a message stands that this node sends now: behind those of the other lane that are on their way.
+    fn behind(&self, to: Node, lane: LaneId) -> Stand {
+        let other = self.model.lanes[lane.index()].behind;
+        let before = |flight: &&Flight| (flight.to, flight.from, Some(flight.lane)) == (to, self.me, other);
+        Stand::behind(self.world.flights.iter().filter(before).count())
+    }
+
     /// A message that this node sends, with [`Flight::written`] as it should be, goes into the network.
     pub fn post(&mut self, flight: Flight) {
         let form = &self.model.lanes[flight.lane.index()];
@@ -184,8 +191,13 @@ impl Here<'_> {
             let name = &self.model.protocol().lanes[flight.lane.index()].name;
             self.trouble(format!("a message is sent on lane `{name}`, which is full: no room was kept for it"));
         }
+        // What was remembered of a handler says nothing of where its messages stand.
+        let placed = match form.behind {
+            Some(_) => self.model.codec.sealed(Flight { stand: self.behind(flight.to, flight.lane), ..flight }),
+            None => flight,
+        };
         if !(form.duplicating && self.world.stands_for(&flight, form.fifo)) {
-            self.world.post(flight, form.fifo);
+            self.world.post(placed, form.fifo);
         }
         self.effects.sends.push(flight);
     }
@@ -490,6 +502,7 @@ impl NetworkMechanisms for Here<'_> {
             object: message.object,
             args: message.args,
             payload: message.payload,
+            stand: Stand::default(),
             written: Written::default(),
         };
         self.post(self.model.codec.sealed(flight));

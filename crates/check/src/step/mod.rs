@@ -48,6 +48,8 @@ pub(crate) struct Stepper<'m> {
     /// What handlers did before, where that is remembered.
     memory: Option<Box<Memory>>,
     due: Vec<Due>,
+    /// Whether some deferred events are tried again when another record than their own has changed.
+    defers_by_look: bool,
     /// For each role, whether it defers nothing and needs no room: so it may meet any event at once.
     always_ready: Vec<bool>,
     /// Whether some lane loses messages.
@@ -85,6 +87,7 @@ impl<'m> Stepper<'m> {
             evictable: unasked(model, EventKind::Evict),
             prefetchable: prefetchable(model),
             due: Due::all(model),
+            defers_by_look: model.instances().any(|(_, role, _)| model.engine.defers_by_look(role)),
             starts: Starts::all(model),
             has_open_phases: has_open_phases(protocol),
             has_timers: protocol.roles.iter().flat_map(|role| &role.states).any(|state| state.timer.is_some()),
@@ -231,6 +234,10 @@ impl<'m> Stepper<'m> {
                 world.flights.remove(flight);
                 Ok(())
             }
+            Action::Head { flight } => {
+                world.come_to_head(flight, &self.model.codec);
+                Ok(())
+            }
             Action::Deliver { flight } => self.deliver(world, flight, true),
             Action::Repeat { flight } => self.deliver(world, flight, false),
             Action::Replay { node, role, object } => self.replay(world, node, role, object),
@@ -329,11 +336,11 @@ impl<'m> Stepper<'m> {
         let (to, name) = (flight.to, Name::of_message(flight));
         if self.finds(to, name, world) {
             if is_gone {
-                world.flights.remove(at);
+                self.take(world, at);
             }
             return self.redo(world, to, None);
         }
-        let flight = if is_gone { world.flights.remove(at) } else { *flight };
+        let flight = if is_gone { self.take(world, at) } else { *flight };
         let event = Event {
             kind: EventKind::Message(flight.message),
             object: flight.object,
@@ -343,6 +350,19 @@ impl<'m> Stepper<'m> {
             payload: flight.payload,
         };
         self.dispatch(world, to, None, &event, None, name)
+    }
+
+    /// A message is on its way no longer.
+    fn take(&self, world: &mut World, at: usize) -> Flight {
+        let flight = world.flights.remove(at);
+        if self.model.lanes[flight.lane.index()].is_before {
+            let lanes = &self.model.lanes;
+            world.advance(&flight, |lane| lanes[lane.index()].behind == Some(flight.lane), &self.model.codec);
+            if lanes.iter().any(|lane| lane.behind == Some(flight.lane) && !lane.fifo) {
+                world.sort_flights(|lane| lanes[lane.index()].fifo);
+            }
+        }
+        flight
     }
 
     fn replay(&mut self, world: &mut World, node: Node, role: RoleId, object: Object) -> Result<(), Violation> {
@@ -500,6 +520,9 @@ impl<'m> Stepper<'m> {
         outcome: Outcome,
         thread: Option<usize>,
     ) -> Result<(), Violation> {
+        if self.defers_by_look {
+            self.look_at_deferred(world, node);
+        }
         if !self.concerns_no_thread(&outcome, thread) {
             return self.settle_all(world, node, outcome, thread);
         }

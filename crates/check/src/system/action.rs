@@ -19,6 +19,8 @@ pub(crate) enum Action {
     Leave { node: Node, block: u32 },
     /// A message is handled: its index among [`World::flights`].
     Deliver { flight: usize },
+    /// A message that cannot be handled now comes to the head of its lane, which is `merged`, at its receiver.
+    Head { flight: usize },
     /// A message of a lane that duplicates is handled, and another one like it stays on its way.
     Repeat { flight: usize },
     /// The network loses a message of a lossy lane.
@@ -38,6 +40,7 @@ impl Action {
     pub fn flight(&self) -> Option<(Delivery, usize)> {
         match *self {
             Action::Deliver { flight } => Some((Delivery::Deliver, flight)),
+            Action::Head { flight } => Some((Delivery::Head, flight)),
             Action::Repeat { flight } => Some((Delivery::Repeat, flight)),
             Action::Lose { flight } => Some((Delivery::Lose, flight)),
             _ => None,
@@ -52,6 +55,8 @@ pub enum Delivery {
     /// It is handled, and gone.
     #[default]
     Deliver,
+    /// It comes to the head of the queue of all senders, and waits there.
+    Head,
     /// It is handled, and stays on its way.
     Repeat,
     /// It is gone.

@@ -30,6 +30,12 @@ pub(crate) const MOST_OBJECTS: u32 = 256;
 pub struct LaneModel {
     /// Whether messages between two nodes arrive in the order in which they were sent.
     pub fifo: bool,
+    /// Whether the messages of all senders stand in one queue at their receiver.
+    pub merged: bool,
+    /// The lane whose earlier messages between the same two nodes come first.
+    pub behind: Option<LaneId>,
+    /// Whether some lane is behind it.
+    pub is_before: bool,
     /// How many messages of a node it holds, if a number of them.
     pub capacity: Option<u32>,
     /// Whether these are the places of an outgoing queue, which messages leave before they are handled.
@@ -585,12 +591,17 @@ fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError
         Network::Fifo => true,
         Network::Unordered => false,
     };
+    // Without order, nothing waits for what came earlier.
+    let keeps = system.network != Network::Unordered;
     Ok(protocol
         .lanes
         .iter()
         .enumerate()
         .map(|(at, lane)| LaneModel {
             fifo: fifo(lane.fifo),
+            merged: lane.merged && keeps,
+            behind: lane.behind.filter(|_| keeps),
+            is_before: keeps && protocol.lanes.iter().any(|other| other.behind == Some(LaneId::at(at))),
             capacity: engine.lane_holds(LaneId::at(at)).map(|holds| system.lane_capacity.unwrap_or(holds)),
             queues: lane.queues,
             lossy: lane.lossy,

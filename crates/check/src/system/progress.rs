@@ -156,6 +156,7 @@ pub(crate) fn must_happen(model: &Model, world: &World, action: Action) -> bool 
         Action::Retry { .. }
         | Action::Leave { .. }
         | Action::Deliver { .. }
+        | Action::Head { .. }
         | Action::Replay { .. }
         | Action::Task { .. }
         | Action::Timer { .. } => true,

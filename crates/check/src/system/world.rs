@@ -20,6 +20,8 @@ pub(crate) struct Flight {
     pub object: Object,
     pub args: Args,
     pub payload: Option<Payload>,
+    /// Where it stands beside messages of other senders and lanes.
+    pub stand: Stand,
     /// Itself as it is written, where that is short: [`Codec::sealed`].
     pub written: Written,
 }
@@ -73,6 +75,47 @@ impl Written {
 impl Flight {
     pub fn channel(&self) -> (Node, Node, LaneId) {
         (self.to, self.from, self.lane)
+    }
+
+    /// The same message, wherever it stands.
+    pub fn unplaced(self) -> Flight {
+        Flight { stand: Stand::default(), ..self }
+    }
+}
+
+/// Where a message stands beside those of other senders and lanes (`docs/semantics.md`, section 5): whether it is the head of a lane that is
+/// `merged`, and behind how many messages of another lane it is. As one number: twice that many, and one more for the head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stand(u16);
+
+impl Stand {
+    /// Behind so many messages of another lane.
+    pub fn behind(count: usize) -> Stand {
+        Stand(2 * fit::<_, u16>(count.min(usize::from(u16::MAX / 2)), "a number of messages"))
+    }
+
+    /// Whether it is at the head of the queue of all senders.
+    #[inline]
+    pub fn is_head(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// Whether messages of another lane come first.
+    #[inline]
+    pub fn is_behind(self) -> bool {
+        self.0 > 1
+    }
+
+    /// It comes to the head.
+    fn come_to_head(&mut self) {
+        self.0 |= 1;
+    }
+
+    /// The oldest of the messages before it is gone.
+    fn advance(&mut self) {
+        if self.is_behind() {
+            self.0 -= 2;
+        }
     }
 }
 
@@ -170,6 +213,27 @@ impl World {
     /// Messages from a node on a lane.
     pub fn sent_by(&self, node: Node, lane: LaneId) -> usize {
         self.flights.iter().filter(|f| f.from == node && f.lane == lane).count()
+    }
+
+    /// A message comes to the head of its lane's queue at its receiver.
+    pub fn come_to_head(&mut self, at: usize, codec: &Codec) {
+        self.flights[at].stand.come_to_head();
+        self.flights[at] = codec.sealed(self.flights[at]);
+    }
+
+    /// Whether some message is at the head of the queue of all senders of a lane at a node.
+    pub fn has_head(&self, to: Node, lane: LaneId) -> bool {
+        self.flights.iter().any(|flight| flight.to == to && flight.lane == lane && flight.stand.is_head())
+    }
+
+    /// The oldest message of a channel is gone: those of lanes `behind` it come nearer.
+    pub fn advance(&mut self, gone: &Flight, behind: impl Fn(LaneId) -> bool, codec: &Codec) {
+        for flight in self.flights.iter_mut().filter(|flight| (flight.to, flight.from) == (gone.to, gone.from)) {
+            if behind(flight.lane) && flight.stand.is_behind() {
+                flight.stand.advance();
+                *flight = codec.sealed(*flight);
+            }
+        }
     }
 
     /// Indices of the messages that may be handled next.
@@ -305,6 +369,15 @@ struct MessageForm {
     object: trivium_protocol::ObjectKindId,
     words: usize,
     data: bool,
+    /// Whether its lane is `merged` or `behind` another.
+    stands: bool,
+}
+
+impl MessageForm {
+    /// How many numbers are written after the header.
+    fn numbers(&self) -> usize {
+        self.words + usize::from(self.data) + usize::from(self.stands)
+    }
 }
 
 impl Codec {
@@ -327,6 +400,10 @@ impl Codec {
                     object: m.object,
                     words: words(&m.args),
                     data: m.payload != PayloadShape::Nothing,
+                    stands: {
+                        let lane = &protocol.lanes[m.lane.index()];
+                        lane.merged || lane.behind.is_some()
+                    },
                 })
                 .collect(),
             heads: Vec::new(),
@@ -364,6 +441,9 @@ impl Codec {
         flight.args.words().iter().for_each(|&word| put_signed(out, word));
         if form.data {
             put(out, flight.payload.map_or(0, |p| u64::from(p.0) + 1));
+        }
+        if form.stands {
+            put(out, u64::from(flight.stand.0));
         }
     }
 
@@ -414,6 +494,7 @@ impl Codec {
         };
         let fits = flight.args.words().iter().all(|&word| add(zigzag(word)));
         let fits = fits && (!form.data || add(flight.payload.map_or(0, |p| u64::from(p.0) + 1)));
+        let fits = fits && (!form.stands || add(u64::from(flight.stand.0)));
         fits.then_some(Written { bytes, len: fit(len, "eight") })
     }
 
@@ -465,11 +546,12 @@ impl Codec {
             let object = Object { kind: form.object, id };
             let args = if form.words == 0 { Args::NONE } else { get_args(&mut rest, form.words) };
             let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
+            let stand = if form.stands { Stand(low_u16(get(&mut rest))) } else { Stand::default() };
             let taken = begun.len() - rest.len();
             // As `short` says: nothing but the header takes more than a byte.
-            let is_short = !is_apart && taken == self.header + form.words + usize::from(form.data) && taken <= 8;
+            let is_short = !is_apart && taken == self.header + form.numbers() && taken <= 8;
             let written = if is_short { Written::of(begun, taken) } else { Written::default() };
-            world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, written });
+            world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, stand, written });
         }
     }
 
@@ -481,7 +563,7 @@ impl Codec {
         let header = word.swap_bytes().checked_shr(64 - 8 * fit::<_, u32>(self.header, "eight"))?;
         let &Head { message, to, from, id } = self.heads.get(index(header))?;
         let form = &self.messages[message.index()];
-        let len = self.header + form.words + usize::from(form.data);
+        let len = self.header + form.numbers();
         if id as usize == self.ids - 1 || len > 8 {
             return None;
         }
@@ -498,9 +580,10 @@ impl Codec {
         let mut args = Args::NONE;
         (0..form.words).for_each(|_| args.push(unzigzag(next())));
         let payload = if form.data { next().checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
+        let stand = if form.stands { Stand(low_u16(next())) } else { Stand::default() };
         let written = Written { bytes: word & own, len: fit(len, "eight") };
         let object = Object { kind: form.object, id };
-        flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, written });
+        flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, stand, written });
         Some(len)
     }
 
@@ -639,6 +722,7 @@ mod tests {
             object: Object { kind: trivium_protocol::BLOCK, id: 0 },
             args: Args::of(&[word]),
             payload: None,
+            stand: Stand::default(),
             written: Written::default(),
         }
     }

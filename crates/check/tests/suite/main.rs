@@ -38,6 +38,7 @@ mod slow;
 mod spin;
 mod suggest;
 mod values;
+mod waiting;
 mod walks;
 mod weak;
 mod weaker;

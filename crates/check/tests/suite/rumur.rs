@@ -8,7 +8,7 @@ use std::process::Command;
 use trivium_check::{Config, System, Verdict, explore};
 use trivium_export::murphi;
 
-const RUMUR: Oracle = Oracle {
+pub const RUMUR: Oracle = Oracle {
     name: "rumur",
     tools: &[("rumur", "--version"), ("cc", "--version")],
     write: murphi,

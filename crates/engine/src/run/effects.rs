@@ -208,6 +208,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         }
         let (role, object) = (self.first.role, self.first.object);
         let record = self.m.record(role, object);
+        if self.replay.is_none() && self.event.has_caller() && self.engine.pushes_back(role, record) {
+            self.stalled = true;
+            return Ok(());
+        }
         self.engine.keep(role, record, self.column, self.event, self.replay)?;
         self.deferred = true;
         Ok(())

@@ -19,6 +19,8 @@ fn engine(cached: bool) -> Engine {
         queues: false,
         lossy: false,
         duplicating: false,
+        merged: false,
+        behind: None,
         span,
     });
     hand.state("Idle", Access::Write);

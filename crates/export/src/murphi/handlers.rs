@@ -151,13 +151,11 @@ impl Export<'_> {
         match response {
             Response::Handle(handlers) => self.choose(id, column, handlers, out),
             Response::Defer => {
-                out.line(self.keep_call(id, column, "a"));
-                out.line("fx.how := 3;");
+                self.keep_event(id, column, "a", out);
             }
             Response::Hold if matches!(self.role(id).events[column], EventKind::Message(_)) => {
                 // One that is tried again goes back to its place.
-                out.line(self.keep_call(id, column, "a"));
-                out.line("fx.how := 3;");
+                self.keep_event(id, column, "a", out);
             }
             Response::Hold => out.line("fx.how := 2;"),
             Response::Impossible | Response::Passes => {

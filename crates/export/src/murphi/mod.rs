@@ -21,10 +21,10 @@ mod performs;
 mod promises;
 mod queues;
 mod records;
-mod stall;
 mod steps;
 mod system;
 mod threads;
+mod trials;
 mod types;
 
 pub(crate) use lines::Lines;
@@ -76,7 +76,7 @@ pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result
     export.thread_accesses(&mut out);
     export.interventions(&mut out);
     export.handlers(&mut out);
-    export.stalls(&mut out);
+    export.trials(&mut out);
     export.initially(&mut out);
     export.settling(&mut out);
     export.rules(&mut out);
@@ -150,6 +150,16 @@ impl<'m> Export<'m> {
             ));
         }
         let protocol = self.protocol();
+        let unsure = self.model.lanes.iter().position(|lane| lane.behind.is_some() && !lane.fifo);
+        if let Some(lane) = unsure {
+            return Err(ConfigError::new(
+                format!(
+                    "lane `{}` cannot be exported: it is behind another, and keeps no order itself",
+                    protocol.lanes[lane].name
+                ),
+                "declare it `fifo`, or leave `behind` out",
+            ));
+        }
         self.check_operations()?;
         self.check_queues()?;
         if self.placed {

@@ -16,7 +16,17 @@ impl Export<'_> {
         if self.has_data() {
             fields.push("p".into());
         }
+        if self.model.lanes[lane].behind.is_some() {
+            // Behind how many messages of the other lane it is.
+            fields.push("b".into());
+        }
         fields
+    }
+
+    /// The lanes that are behind a lane.
+    fn lanes_behind(&self, lane: usize) -> impl Iterator<Item = usize> {
+        let is = move |other: &usize| self.model.lanes[*other].behind.is_some_and(|before| before.index() == lane);
+        (0..self.model.lanes.len()).filter(is)
     }
 
     pub fn lanes(&self, out: &mut Lines) {
@@ -108,6 +118,17 @@ impl Export<'_> {
             out.close("end;");
             out.line(format!("clear lane{lane}[dst][src].m[i];"));
             out.line(format!("lane{lane}[dst][src].n := i;"));
+            for other in self.lanes_behind(lane) {
+                let place = format!("lane{other}[dst][src]");
+                out.open(format!("for j: 0..{} do", self.channel - 1));
+                out.open(format!("if j < {place}.n then"));
+                out.line(format!("if {place}.m[j].b > 0 then {place}.m[j].b := {place}.m[j].b - 1; end;"));
+                out.close("end;");
+                out.close("end;");
+            }
+            if form.merged {
+                out.line(format!("head{lane}[dst] := 0;"));
+            }
         });
         if self.counted(lane).or(self.places_asked(lane)).is_some() {
             out.routine(&format!("function sent{lane}(src: Node): Int"), &["n: Int".into()], |out| {
@@ -162,10 +183,14 @@ impl Export<'_> {
                 let (lo, hi) = self.range(&arg.ty, true);
                 values.push(format!("within(a{a}, {lo}, {hi})"));
             }
+            let behind = self.model.lanes[lane].behind;
             let fields = self.message_fields(lane);
-            values.resize(fields.len() - usize::from(self.has_data()), "0".into());
+            values.resize(fields.len() - usize::from(self.has_data()) - usize::from(behind.is_some()), "0".into());
             if self.has_data() {
                 values.push("p".into());
+            }
+            if let Some(before) = behind {
+                values.push(format!("lane{}[dst][src].n", before.index()));
             }
             out.line(format!("post{lane}(dst, src, {});", values.join(", ")));
             if self.places_asked(lane).is_some() {
@@ -235,6 +260,9 @@ impl Export<'_> {
     pub fn delivery_rules(&self, out: &mut Lines) {
         for (lane, declared) in self.protocol().lanes.iter().enumerate() {
             self.delivery_rule(lane, &format!("handle a message of {}", declared.name), true, out);
+            if self.model.lanes[lane].merged {
+                self.head_rule(lane, &format!("a message of {} comes to the head", declared.name), out);
+            }
             if self.model.lanes[lane].duplicating {
                 self.delivery_rule(lane, &format!("handle a copy of a message of {}", declared.name), false, out);
             }
@@ -299,6 +327,16 @@ impl Export<'_> {
         out.blank();
     }
 
+    /// A message that cannot be handled now comes to the head of the queue of all senders.
+    fn head_rule(&self, lane: usize, text: &str, out: &mut Lines) {
+        out.open("ruleset dst: Node; src: Node do");
+        self.rule(text, &format!("can_come{lane}(dst, src)"), "", out, |out| {
+            out.line(format!("head{lane}[dst] := src + 1;"));
+        });
+        out.close("end;");
+        out.blank();
+    }
+
     /// The network loses a message; of equal ones next to each other it does not matter which.
     fn loss_rule(&self, lane: usize, text: &str, out: &mut Lines) {
         out.open(format!("ruleset dst: Node; src: Node; i: 0..{} do", self.channel - 1));
@@ -326,6 +364,12 @@ impl Export<'_> {
                 if !self.model.lanes[lane].fifo {
                     out.line(format!("if i > 0 then if same{lane}(dst, src, i) then return false; end; end;"));
                 }
+                if self.model.lanes[lane].behind.is_some() {
+                    out.line(format!("if lane{lane}[dst][src].m[i].b > 0 then return false; end;"));
+                }
+                if self.model.lanes[lane].merged {
+                    out.line(format!("if head{lane}[dst] != 0 & head{lane}[dst] != src + 1 then return false; end;"));
+                }
                 out.line(format!("o := lane{lane}[dst][src].m[i].o;"));
                 let arguments = |args: usize| -> String {
                     (0..args).map(|a| format!(", lane{lane}[dst][src].m[i].a{a}")).collect()
@@ -343,6 +387,15 @@ impl Export<'_> {
                 out.close("end;");
                 out.line("return true;");
             });
+            if self.model.lanes[lane].merged {
+                out.routine(&format!("function can_come{lane}(dst: Node; src: Node): boolean"), &[], |out| {
+                    out.line(format!("if lane{lane}[dst][src].n = 0 | head{lane}[dst] != 0 then return false; end;"));
+                    if self.model.lanes[lane].behind.is_some() {
+                        out.line(format!("if lane{lane}[dst][src].m[0].b > 0 then return false; end;"));
+                    }
+                    out.line(format!("return !can_handle{lane}(dst, src, 0);"));
+                });
+            }
         }
         if self.protocol().tasks.is_empty() {
             return;

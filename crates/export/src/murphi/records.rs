@@ -118,8 +118,30 @@ impl Export<'_> {
         });
     }
 
+    /// An event of a column is deferred; where the role pushes back, a thread keeps what finds no place.
+    pub fn keep_event(&self, id: RoleId, column: usize, letter: &str, out: &mut Lines) {
+        let role = self.role(id);
+        let holds = role.pushes_back && has_caller(role.events[column]);
+        if holds {
+            out.open(format!("if at = -1 & {} then", self.is_full(id)));
+            out.line("fx.how := 2;");
+            out.middle("else");
+        }
+        out.line(self.keep_call(id, column, letter));
+        out.line("fx.how := 3;");
+        if holds {
+            out.close("end;");
+        }
+    }
+
+    /// Whether the defer space of a role's record has no place left.
+    pub fn is_full(&self, id: RoleId) -> String {
+        let capacity = self.role(id).defers.map_or(0, |bound| bound.at(self.model.nodes));
+        format!("kept_{}[me][o].n = {capacity}", id.0)
+    }
+
     /// A call of `keep` for an event of a column, whose own arguments are called `a0`, `a1`, ..., or with another letter.
-    pub fn keep_call(&self, id: RoleId, column: usize, letter: &str) -> String {
+    fn keep_call(&self, id: RoleId, column: usize, letter: &str) -> String {
         let role = self.role(id);
         if role.defers.is_none() {
             return "error \"fault: the defer space is full\";".into();

@@ -159,14 +159,12 @@ impl<'s> Writer<'s> {
             // Of messages and lines, only those that are tried again come here.
             StepKind::Stall if self.scope.event.is_some_and(has_caller) => out.line("fx.how := 2;"),
             StepKind::Stall => {
-                out.line(self.scope.export.keep_call(self.role, self.column, "l"));
-                out.line("fx.how := 3;");
+                self.scope.export.keep_event(self.role, self.column, "l", out);
             }
             StepKind::Defer => {
                 out.open("if fx.how != 3 then");
                 // In a handler the event's arguments have the names of its first locals.
-                out.line(self.scope.export.keep_call(self.role, self.column, "l"));
-                out.line("fx.how := 3;");
+                self.scope.export.keep_event(self.role, self.column, "l", out);
                 out.close("end;");
             }
             StepKind::Start(task, args) => {

@@ -16,6 +16,7 @@ impl Export<'_> {
         out.routine(head, &["u: Int".into(), "any_order: boolean".into()], |out| {
             self.forget_contents(out);
             self.forget_dead_copies(out);
+            self.look_at_deferred(out);
             out.open("if t != -1 then");
             out.line("if fx.how = 1 then finish(t, intent[t]); return; end;");
             out.line("if fx.how = 2 then phase[t] := 2; end;");
@@ -146,7 +147,12 @@ impl Export<'_> {
             self.first_memory(out);
             self.first_caches(out);
         }
-        (0..self.protocol().lanes.len()).for_each(|lane| out.line(format!("clear lane{lane};")));
+        for lane in 0..self.protocol().lanes.len() {
+            out.line(format!("clear lane{lane};"));
+            if self.model.lanes[lane].merged {
+                out.line(format!("clear head{lane};"));
+            }
+        }
         if !self.protocol().tasks.is_empty() {
             out.line("clear queue;");
         }
@@ -390,6 +396,9 @@ impl Export<'_> {
             any.push(format!(
                 "(exists x: Node do exists y: Node do exists i: 0..{last} do can_handle{lane}(x, y, i) end end end)"
             ));
+        }
+        for lane in (0..self.protocol().lanes.len()).filter(|&lane| self.model.lanes[lane].merged) {
+            any.push(format!("(exists x: Node do exists y: Node do can_come{lane}(x, y) end end)"));
         }
         if self.cached() {
             any.push("(exists x: Node do exists b: Obj_block do leaves(x, b) end end)".into());

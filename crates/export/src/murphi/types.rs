@@ -176,9 +176,11 @@ impl Export<'_> {
             let of_lane = protocol.messages.iter().filter(|m| m.lane.index() == lane);
             let args: Vec<&[Named]> = of_lane.map(|m| m.args.as_slice()).collect();
             let data = if self.has_data() { " p: Data;" } else { "" };
+            let behind =
+                if model.lanes[lane].behind.is_some() { format!(" b: 0..{};", self.channel) } else { String::new() };
             out.line(format!("-- Lane {}", declared.name));
             out.line(format!(
-                "Message{lane}: record k: 0..{}; o: 0..{};{}{data} end;",
+                "Message{lane}: record k: 0..{}; o: 0..{};{}{data}{behind} end;",
                 protocol.messages.len(),
                 self.widest_object() - 1,
                 self.argument_fields(&args)
@@ -221,6 +223,9 @@ impl Export<'_> {
                 "lane{lane}: array [Node] of array [Node] of record n: 0..{most}; m: array [0..{}] of Message{lane}; end; -- [to][from]",
                 most - 1
             ));
+            if model.lanes[lane].merged {
+                out.line(format!("head{lane}: array [Node] of 0..{}; -- its sender and one, or none", model.nodes));
+            }
         }
         if !protocol.tasks.is_empty() {
             let most = self.channel;

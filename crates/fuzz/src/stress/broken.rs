@@ -35,11 +35,14 @@ const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
 const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
+const BANK: &str = include_str!("../../stress/bank.c");
+const POSTED: &str = include_str!("../../stress/posted.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 48] = [
+const FILES: [(&str, usize, Way); 50] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
+    ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
@@ -61,6 +64,7 @@ const FILES: [(&str, usize, Way); 48] = [
     ("mshr-one-lane", 3, Cannot(TRACKERS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
+    ("posted-writes-overtaken", 2, Text(POSTED, &[], &["stache"])),
     ("release-probe-copy-kept", 3, Program("litmus.c")),
     ("release-probe-release-waits", 3, Cannot(EVICTS)),
     ("replies-apart", 3, Program("lockbench.c")),

@@ -4,8 +4,9 @@
 //! and whoever asks whether an event stalls (the crate `engine`) follows locals and branches, and nothing else.
 
 use crate::diagnostics::Diagnostics;
+use trivium_protocol::again::{defers_uncleanly, seen_once};
 use trivium_protocol::source::Span;
-use trivium_protocol::walk::{contains_stall, inner, visit};
+use trivium_protocol::walk::{contains_stall, inner};
 use trivium_protocol::*;
 
 /// Brings handlers that may stall into that form, and notes what they may not do.
@@ -18,25 +19,7 @@ pub(super) fn stalls(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
             }
         }
         look_at_guards(role, diagnostics);
-    }
-    refuse_initially(protocol, diagnostics);
-}
-
-/// Whether an event stalls is asked before its record is made, and what `initially` says is in no record by then.
-fn refuse_initially(protocol: &Protocol, diagnostics: &mut Diagnostics) {
-    let holds_messages = |role: &Role| {
-        let rows = role.table.iter().flat_map(|row| row.iter().zip(&role.events));
-        let mut rows = rows;
-        rows.any(|(response, event)| *response == Response::Hold && matches!(event, EventKind::Message(_)))
-    };
-    let may_stall =
-        |role: &Role| holds_messages(role) || role.handlers.iter().any(|handler| contains_stall(&handler.steps));
-    if let Some(initially) = protocol.roles.iter().find_map(|role| role.initially.as_ref())
-        && protocol.roles.iter().any(may_stall)
-    {
-        diagnostics
-            .error(initially.span, "a protocol whose events may `stall` cannot say `initially` yet")
-            .help("begin in the first state, with the variables' first values");
+        look_at_defers(role, diagnostics);
     }
 }
 
@@ -105,6 +88,20 @@ fn nothing_before(steps: &[Step], diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Where a full defer space makes an event stall, handlers have done nothing before they defer.
+fn look_at_defers(role: &Role, diagnostics: &mut Diagnostics) {
+    let mut said: Vec<HandlerId> = Vec::new();
+    let rows = role.table.iter().flat_map(|row| row.iter().zip(&role.events));
+    for (response, _) in rows.filter(|(_, event)| role.pushes_back && !matches!(event, EventKind::Task(_))) {
+        let Some(id) = defers_uncleanly(role, response).filter(|id| !said.contains(id)) else { continue };
+        said.push(id);
+        let handler = &role.handlers[id.index()];
+        diagnostics
+            .error(handler.span, "this handler may have done something before it defers, and a full defer space makes the event stall")
+            .help("put the conditions that lead to the `defer` first, over states and variables only; or leave `else stall` out");
+    }
+}
+
 /// The guards that are tried before a handler that may stall.
 fn look_at_guards(role: &Role, diagnostics: &mut Diagnostics) {
     let mut said: Vec<Span> = Vec::new();
@@ -123,23 +120,7 @@ fn look_at_guards(role: &Role, diagnostics: &mut Diagnostics) {
 
 /// Notes what a condition of a `stall` may not look at: what changes without a handler of the node, or is looked at once.
 fn must_be_seen_again(expr: &Expr, diagnostics: &mut Diagnostics) {
-    let mut wrong: Option<(Span, &str)> = None;
-    visit(expr, &mut |expr: &Expr| {
-        let what = match &expr.kind {
-            ExprKind::Memory(_) => "memory",
-            ExprKind::Room(..) => "`room`",
-            ExprKind::Probe => "`probe`",
-            ExprKind::Pick(of) if of.ty == Type::NodeSet => "`pick`, which is another node each time",
-            ExprKind::FaultAddress
-            | ExprKind::FaultSize
-            | ExprKind::FaultValue
-            | ExprKind::FaultOperation
-            | ExprKind::FaultExpected => "the address or value of an access",
-            _ => return,
-        };
-        wrong.get_or_insert((expr.span, what));
-    });
-    if let Some((span, what)) = wrong {
+    if let Some((span, what)) = seen_once(expr) {
         diagnostics
             .error(span, format!("a condition on the way to a `stall` cannot look at {what}"))
             .help("it is looked at again when a record of the node has changed: look at states and variables; or `defer` the event");

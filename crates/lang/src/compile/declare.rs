@@ -195,7 +195,9 @@ impl Compiler {
 
     fn lanes(&mut self, file: &ast::File) {
         for item in &file.items {
-            let Item::Lane { name, unordered, holds, queues, lossy, duplicating } = item else { continue };
+            let Item::Lane { name, unordered, merged, holds, queues, lossy, duplicating, behind: _ } = item else {
+                continue;
+            };
             let taken: Vec<String> = self.protocol.lanes.iter().map(|l| l.name.clone()).collect();
             if !self.fresh(name, "lane", &taken) {
                 continue;
@@ -206,14 +208,58 @@ impl Compiler {
                     false => "leave `holds` out: nobody knows when the place of a lost message is free again",
                 });
             }
-            let (queues, lossy, duplicating) = (*queues, *lossy, *duplicating);
-            let (name_of, fifo) = (name.text.clone(), !unordered);
-            let mut lane = Lane { name: name_of, fifo, holds: None, queues, lossy, duplicating, span: name.span };
+            if let Some(span) = merged.filter(|_| *unordered || *lossy || *duplicating) {
+                self.error(span, "a lane that is `merged` is `fifo`, and neither `lossy` nor `duplicating`")
+                    .help("leave `merged` out: without order, no message waits for another");
+            }
+            let mut lane = Lane {
+                name: name.text.clone(),
+                fifo: !unordered,
+                merged: merged.is_some(),
+                behind: None,
+                holds: None,
+                queues: *queues,
+                lossy: *lossy,
+                duplicating: *duplicating,
+                span: name.span,
+            };
             if let Some(expr) = holds {
                 lane.holds = self.formula(expr);
                 self.check_holds(&lane, expr.span);
             }
             self.protocol.lanes.push(lane);
+        }
+        self.orders_of_lanes(file);
+    }
+
+    /// Which lanes are behind others.
+    fn orders_of_lanes(&mut self, file: &ast::File) {
+        for item in &file.items {
+            let Item::Lane { name, behind: Some(behind), .. } = item else { continue };
+            let names: Vec<String> = self.protocol.lanes.iter().map(|lane| lane.name.clone()).collect();
+            let find = |wanted: &str| names.iter().position(|name| name == wanted);
+            let (Some(own), Some(other)) = (find(&name.text), find(&behind.text)) else {
+                if find(&behind.text).is_none() {
+                    self.unknown(behind.span, "lane", &behind.text, names.iter().map(String::as_str));
+                }
+                continue;
+            };
+            let is_certain = |lane: &Lane| !lane.lossy && !lane.duplicating;
+            let (lane, before) = (&self.protocol.lanes[own], &self.protocol.lanes[other]);
+            let (what, help) = if own == other {
+                ("a lane cannot be behind itself", "leave `behind` out: a `fifo` lane keeps its own order")
+            } else if !before.fifo || !is_certain(before) {
+                (
+                    "a lane is behind one that is `fifo`, and neither `lossy` nor `duplicating`",
+                    "declare that lane `fifo`: which of its messages came earlier must be known",
+                )
+            } else if !is_certain(lane) {
+                ("a lane that loses or duplicates messages is behind no other", "leave `behind` out, or the other word")
+            } else {
+                self.protocol.lanes[own].behind = Some(LaneId::at(other));
+                continue;
+            };
+            self.error(behind.span, what).help(help);
         }
     }
 
@@ -296,6 +342,7 @@ impl Compiler {
                 states,
                 vars: Vec::new(),
                 defers,
+                pushes_back: role.pushes_back,
                 deferrable: Vec::new(),
                 events: Vec::new(),
                 table: Vec::new(),

@@ -146,6 +146,7 @@ fn head(role: &mut Role, extension: &Extension, diagnostics: &mut Diagnostics) {
     }
     if extension.added.defers.is_some() {
         role.defers.clone_from(&extension.added.defers);
+        role.pushes_back = extension.added.pushes_back;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ast::Otherwise;
+use trivium_protocol::again::contains_defer;
 
 /// What an `otherwise` line says of an event, whose line it is, and where it stands.
 #[derive(Clone, Copy)]
@@ -224,14 +225,6 @@ impl Compiler {
 }
 
 fn handlers_that_defer(role: &Role) -> Vec<HandlerId> {
-    fn defers(steps: &[Step]) -> bool {
-        steps.iter().any(|s| match &s.kind {
-            StepKind::Defer => true,
-            StepKind::If(_, a, b) => defers(a) || defers(b),
-            StepKind::ForSet(_, _, a) | StepKind::ForRange(_, _, _, a) | StepKind::ForList(_, _, a) => defers(a),
-            _ => false,
-        })
-    }
-    let ids = role.handlers.iter().enumerate().filter(|(_, h)| defers(&h.steps));
+    let ids = role.handlers.iter().enumerate().filter(|(_, handler)| contains_defer(&handler.steps));
     ids.map(|(i, _)| HandlerId(i as u16)).collect()
 }

@@ -191,6 +191,7 @@ impl Parser<'_> {
         if !unordered {
             self.eat_word("fifo");
         }
+        let mut merged = self.merged();
         let queues = self.is_word("queues");
         let holds = if self.eat_word("queues") || self.eat_word("holds") {
             Some(self.sum()?)
@@ -204,7 +205,15 @@ impl Parser<'_> {
             duplicating |= self.is_word("duplicating");
             self.advance();
         }
-        Ok(Item::Lane { name, unordered, holds, queues, lossy, duplicating })
+        merged = merged.or(self.merged());
+        let behind = if self.eat_word("behind") { Some(self.name("the name of a lane")?) } else { None };
+        Ok(Item::Lane { name, unordered, merged, holds, queues, lossy, duplicating, behind })
+    }
+
+    /// Where a lane says that it is `merged`, if it does.
+    fn merged(&mut self) -> Option<Span> {
+        let span = self.token().span;
+        self.eat_word("merged").then_some(span)
     }
 
     fn message(&mut self) -> Parsed<Item> {

@@ -35,13 +35,17 @@ impl Parser<'_> {
         Ok(Extension { added, of, replaced, span })
     }
 
-    /// `everywhere defers up to N`.
+    /// `everywhere defers up to N else stall`.
     fn role_head(&mut self, role: &mut Role) -> Parsed<()> {
         role.everywhere = self.eat_word("everywhere");
         if self.eat_word("defers") {
             self.need_word("up")?;
             self.need_word("to")?;
             role.defers = Some(self.sum()?);
+            if self.eat_word("else") {
+                self.need_word("stall")?;
+                role.pushes_back = true;
+            }
         }
         Ok(())
     }

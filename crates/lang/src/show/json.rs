@@ -44,7 +44,8 @@ pub fn json(protocol: &Protocol) -> Value {
         "lanes": protocol.lanes.iter().map(|l| value!({
             "name": l.name, "order": if l.fifo { "fifo" } else { "unordered" },
             "holds": l.holds.as_ref().filter(|_| !l.queues).map(held), "queues": l.holds.as_ref().filter(|_| l.queues).map(held),
-            "lossy": l.lossy, "duplicating": l.duplicating,
+            "lossy": l.lossy, "duplicating": l.duplicating, "merged": l.merged,
+            "behind": l.behind.map(|id| &protocol.lanes[id.index()].name),
         })).collect::<Vec<_>>(),
         "messages": protocol.messages.iter().map(|m| message(protocol, m)).collect::<Vec<_>>(),
         "calls": protocol.ops.iter().map(|o| value!({
@@ -134,7 +135,7 @@ fn role(protocol: &Protocol, table: &Table) -> Value {
             RoleKind::Agent => "agent",
             RoleKind::Ghost => "ghost",
         },
-        "defers": role.defers.map(bound),
+        "defers": role.defers.map(bound), "pushes_back": role.pushes_back,
         "vars": vars(protocol, role),
         "begins_in": begins_in(protocol, role).iter().map(|s| role.states[s.index()].name.as_str()).collect::<Vec<_>>(),
         "initially": role.initially.as_ref().map(|i| protocol.sources.place(i.span).to_string()),

@@ -285,12 +285,17 @@ pub(super) fn call_signature(protocol: &Protocol, op: &Op) -> String {
 }
 
 /// A lane's properties in words.
-pub(super) fn lane_words(lane: &Lane) -> String {
-    let order = if lane.fifo { "fifo" } else { "unordered" };
+pub(super) fn lane_words(protocol: &Protocol, lane: &Lane) -> String {
+    let order = match (lane.fifo, lane.merged) {
+        (true, true) => "fifo, merged",
+        (true, false) => "fifo",
+        (false, _) => "unordered",
+    };
+    let behind = lane.behind.map_or(String::new(), |id| format!(", behind {}", protocol.lanes[id.index()].name));
     let room = lane.holds.as_ref().map_or("buffered".to_string(), |k| format!("{} {k}", lane.takes()));
     let lossy = if lane.lossy { ", lossy" } else { "" };
     let duplicating = if lane.duplicating { ", duplicating" } else { "" };
-    format!("{order}, {room}{lossy}{duplicating}")
+    format!("{order}, {room}{lossy}{duplicating}{behind}")
 }
 
 /// The data of a message in words; nothing if it carries none.

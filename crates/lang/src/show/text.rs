@@ -89,7 +89,7 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("parameters", protocol.params.iter().map(parameter).collect()),
         ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
         ("processor", if protocol.cached { vec!["cached".into()] } else { Vec::new() }),
-        ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(l))).collect()),
+        ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(protocol, l))).collect()),
         ("messages", messages(protocol)),
         ("scenarios", joined(protocol.scenarios.iter().map(|s| s.name.clone()).collect())),
         ("waives", protocol.waivers.iter().map(|w| format!("{}: {}", w.rule, w.reason)).collect()),
@@ -177,7 +177,8 @@ pub(super) fn role_facts(protocol: &Protocol, role: &Role) -> Vec<String> {
     }
     facts.push(begins(protocol, role));
     if let Some(defers) = role.defers {
-        facts.push(format!("defers up to {defers} events"));
+        let full = if role.pushes_back { ", and stalls more" } else { "" };
+        facts.push(format!("defers up to {defers} events{full}"));
     }
     if let Some(handler) = longest(role) {
         facts.push(format!("longest handler: {} steps, {}", handler.longest, handler.name));

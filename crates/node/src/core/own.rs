@@ -24,6 +24,10 @@ impl<C> SystemView for OwnRecords<'_, C> {
         self.node.records.find(self.number, role, object).unwrap_or(&UNTOUCHED[..bytes])
     }
 
+    fn is_touched(&self, _: Node, role: RoleId, object: Object) -> bool {
+        self.node.records.find(self.number, role, object).is_some()
+    }
+
     fn contents(&self, _: Node, _: Object, _: CopyIn) -> u64 {
         0
     }

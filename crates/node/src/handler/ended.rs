@@ -1,7 +1,7 @@
 //! What a handler did to threads, and to what is to be tried again, when it has ended.
 
 use super::{Effects, HandlerMemory, Touched};
-use crate::core::{NodeCore, allows};
+use crate::core::{NodeCore, OwnRecords, allows};
 use crate::records::{Held, Instance};
 use crate::thread::{Grant, NodeThreads, Wait};
 use trivium_engine::{Disposition, Engine, Event, Object, Outcome, Payload, Thread};
@@ -82,10 +82,40 @@ pub fn try_again<N: ThreadHost>(node: &mut N, protocol: usize, engine: &Engine, 
             let changed = touched.before != engine.state(touched.role, record);
             try_instance(node, (protocol, touched.role, touched.object), (due, changed), when);
         }
+        if engine.defers_by_look(touched.role) {
+            let core = node.core_mut();
+            if engine.has_deferred(touched.role, core.records.at(touched.place)) {
+                core.schedule.looks((protocol, touched.role, touched.object));
+            }
+        }
+    }
+    if !node.core().schedule.looks_at_nothing() {
+        look_at_deferred(node, protocol, engine, when);
     }
     if engine.may_stall() && !node.core().schedule.holds_nothing() {
         try_stalled(node, protocol, when);
     }
+}
+
+/// Deferred events whose answer is another one by now, whatever record has changed, are tried again.
+#[cold]
+fn look_at_deferred<N: ThreadHost>(node: &mut N, protocol: usize, engine: &Engine, when: &N::When) {
+    let looking: Vec<Instance> = node.core().schedule.looking().filter(|&&(of, ..)| of == protocol).copied().collect();
+    let mut done: Vec<Instance> = Vec::new();
+    for instance @ (_, role, object) in looking {
+        let core = node.core_mut();
+        if !core.record_of(protocol, role, object).is_some_and(|record| engine.has_deferred(role, record)) {
+            done.push(instance);
+            continue;
+        }
+        let view = OwnRecords { node: core, number: protocol };
+        if let Some(at) = engine.other_answer(role, object, core.me, &view) {
+            let (place, _) = core.records.place(protocol, role, object);
+            engine.try_from(role, core.records.at_mut(place), at);
+            node.is_due(instance, when);
+        }
+    }
+    node.core_mut().schedule.keep_looking(|instance| !done.contains(instance));
 }
 
 /// Threads keep events that stall. Those that stall no longer, whatever record has changed, are handled.

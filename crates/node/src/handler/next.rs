@@ -2,13 +2,24 @@
 
 use crate::core::{NodeCore, OwnRecords};
 use crate::records::Instance;
-use trivium_engine::Event;
+use trivium_engine::{Event, Node};
 use trivium_protocol::{EventKind, LaneId, NODE, RoleId};
 
 /// The messages of a node that are on their way on its lanes, those that have not left it included.
 pub trait Lanes {
     /// How many.
     fn on_lane(&self, protocol: usize, lane: LaneId) -> u32;
+}
+
+/// Messages that have arrived and cannot start, in order: of which protocol, from whom, on which lane.
+#[derive(Debug, Default)]
+pub struct Stuck(Vec<(usize, Node, LaneId)>);
+
+impl Stuck {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 impl<C> NodeCore<C> {
@@ -59,10 +70,24 @@ impl<C> NodeCore<C> {
         self.protocols.engines[protocol].stalls(role, event, self.me, &OwnRecords { node: self, number: protocol })
     }
 
-    /// Whether a message that cannot start keeps those back that its sender sent later on the same lane: not if it stalls on a lane
-    /// without order.
-    pub fn blocks(&self, protocol: usize, lane: LaneId, event: &Event) -> bool {
-        self.protocols.engines[protocol].protocol().lanes[lane.index()].fifo || !self.stalls(protocol, event)
+    /// Notes that a message cannot start: it keeps others back, unless it stalls on a lane without order.
+    pub fn is_stuck(&self, stuck: &mut Stuck, message: (usize, Node, LaneId), event: &Event) {
+        let (protocol, _, lane) = message;
+        if self.protocols.engines[protocol].protocol().lanes[lane.index()].fifo || !self.stalls(protocol, event) {
+            stuck.0.push(message);
+        }
+    }
+
+    /// Whether a message is kept back by one that cannot start: an earlier one of its sender on its lane, of any sender if the lane is `merged`, or of its sender
+    /// on the lane that it is `behind`.
+    pub fn is_kept_back(&self, stuck: &Stuck, (protocol, sender, lane): (usize, Node, LaneId)) -> bool {
+        let keeps = |&(other, from, before): &(usize, Node, LaneId)| {
+            let declared = &self.protocols.engines[protocol].protocol().lanes[lane.index()];
+            other == protocol
+                && (before == lane && (from == sender || declared.merged)
+                    || from == sender && declared.behind == Some(before))
+        };
+        stuck.0.iter().any(keeps)
     }
 
     /// Whether an event does not stall, and there is room for all that it may send unasked.

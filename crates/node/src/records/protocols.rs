@@ -83,9 +83,26 @@ impl Protocols {
         self.lanes().filter(|&(protocol, lane)| self.engines[protocol].protocol().lanes[lane.index()].queues)
     }
 
-    /// The lanes whose messages may stall at their receivers, each with its protocol.
-    pub fn stalling_lanes(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
-        self.lanes().filter(|&(protocol, lane)| self.engines[protocol].may_stall_on(lane))
+    /// The lanes whose messages may wait at their receivers for what comes on others, each with its protocol: they may stall, or stand in one queue with
+    /// those of other senders, or keep order with such a lane.
+    pub fn waiting_lanes(&self) -> Vec<(usize, LaneId)> {
+        let declared = |protocol: usize, lane: LaneId| &self.engines[protocol].protocol().lanes[lane.index()];
+        let waits = |&(protocol, lane): &(usize, LaneId)| {
+            self.engines[protocol].may_stall_on(lane) || declared(protocol, lane).merged
+        };
+        let mut waiting: Vec<(usize, LaneId)> = self.lanes().filter(waits).collect();
+        // Those that keep order with one that waits, until there are no more.
+        while let Some(more) = self.lanes().find(|lane| {
+            let keeps_order = |&(protocol, other): &(usize, LaneId)| {
+                protocol == lane.0
+                    && (declared(protocol, other).behind == Some(lane.1)
+                        || declared(protocol, lane.1).behind == Some(other))
+            };
+            !waiting.contains(lane) && waiting.iter().any(keeps_order)
+        }) {
+            waiting.push(more);
+        }
+        waiting
     }
 
     fn lanes(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {

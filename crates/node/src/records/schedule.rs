@@ -30,6 +30,8 @@ pub struct Schedule<C> {
     /// Instances whose oldest deferred event is due, in order.
     replays: VecDeque<Instance>,
     causes: FxHashMap<Instance, C>,
+    /// Instances with deferred events that are tried again when another record than their own has changed.
+    looking: Vec<Instance>,
     held: Vec<Held>,
     /// Of each instance that has set a timer, the number of the last.
     timers: FxHashMap<Instance, u64>,
@@ -40,6 +42,7 @@ impl<C> Default for Schedule<C> {
         Schedule {
             replays: VecDeque::new(),
             causes: FxHashMap::default(),
+            looking: Vec::new(),
             held: Vec::new(),
             timers: FxHashMap::default(),
         }
@@ -78,6 +81,29 @@ impl<C> Schedule<C> {
     pub fn take_replay(&mut self, at: usize) -> Option<(Instance, Option<C>)> {
         let instance = self.replays.remove(at)?;
         Some((instance, self.causes.remove(&instance)))
+    }
+
+    /// An instance has deferred an event that is tried again when another record than its own has changed.
+    pub fn looks(&mut self, instance: Instance) {
+        if !self.looking.contains(&instance) {
+            self.looking.push(instance);
+        }
+    }
+
+    /// Whether no deferred event waits for another record than its own.
+    #[inline]
+    pub fn looks_at_nothing(&self) -> bool {
+        self.looking.is_empty()
+    }
+
+    /// The instances with deferred events that are tried again when another record than their own has changed.
+    pub fn looking(&self) -> impl Iterator<Item = &Instance> {
+        self.looking.iter()
+    }
+
+    /// Instances no longer have deferred events, but for those that do.
+    pub fn keep_looking(&mut self, has_deferred: impl Fn(&Instance) -> bool) {
+        self.looking.retain(has_deferred);
     }
 
     /// A thread keeps an event.

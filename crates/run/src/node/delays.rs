@@ -74,11 +74,11 @@ impl Delays {
         }
     }
 
-    /// Until when a message is kept back, if it is. On a lane that keeps order it has to stay behind those that are.
-    pub(super) fn keep(&mut self, message: &Arrival, (lane, is_ordered): (LaneId, bool)) -> Option<Instant> {
+    /// Until when a message is kept back, if it is. It has to stay behind those that are on lanes with which it keeps order.
+    pub(super) fn keep(&mut self, message: &Arrival, order: [Option<LaneId>; 2]) -> Option<Instant> {
         let way = |message: &Arrival| (message.event.sender, message.protocol);
-        let is_before = |late: &&Late| (way(&late.message), late.lane) == (way(message), lane);
-        let before = self.late.iter().rfind(is_before).filter(|_| is_ordered).map(|late| late.until);
+        let is_before = |late: &&Late| way(&late.message) == way(message) && order.contains(&Some(late.lane));
+        let before = self.late.iter().filter(is_before).map(|late| late.until).max();
         let own = (self.random.below(KEPT) == 0).then(|| Instant::now() + self.time());
         before.max(own)
     }
@@ -106,8 +106,9 @@ impl NodeState {
     /// Until when a message that has arrived is kept back, if it is.
     pub(super) fn late_until(&mut self, message: &Arrival) -> Option<Instant> {
         let lane = self.lane_of(message);
-        let is_ordered = self.core.protocols.engines[message.protocol].protocol().lanes[lane.index()].fifo;
-        self.delays.as_mut()?.keep(message, (lane, is_ordered))
+        let declared = &self.core.protocols.engines[message.protocol].protocol().lanes[lane.index()];
+        let order = [declared.fifo.then_some(lane), declared.behind];
+        self.delays.as_mut()?.keep(message, order)
     }
 
     /// A message is kept back until then; without delays, as where a recording is repeated in another way, it is not.
@@ -138,7 +139,7 @@ mod tests {
         for number in 0..2000u64 {
             let (from, lane) = (Node::from(number % 2 == 0), LaneId(u8::from(number % 4 < 2)));
             let is_ordered = lane.0 == 0;
-            match delays.keep(&message(from), (lane, is_ordered)) {
+            match delays.keep(&message(from), [is_ordered.then_some(lane), None]) {
                 Some(until) => delays.add(message(from), lane, until),
                 None => {
                     let same = |late: &&Late| (late.message.event.sender, late.lane) == (from, lane);

@@ -6,9 +6,9 @@ use super::queued::Incoming;
 use crate::history::{History, PastEvent};
 use crate::packets::spare::Arrival;
 use crate::packets::wire::write_credit;
-use trivium_engine::{Engine, Event, Fault, Node, Outcome, Payload, Thread};
+use trivium_engine::{Engine, Event, Fault, Outcome, Payload, Thread};
 use trivium_node::{
-    EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, ThreadHost, let_threads_go_on, try_again,
+    EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, Stuck, ThreadHost, let_threads_go_on, try_again,
 };
 use trivium_protocol::{BLOCK, EventKind, LaneId, RoleId};
 
@@ -75,7 +75,7 @@ impl NodeState {
         {
             return Some(Action::Timer(at));
         }
-        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
+        let mut stuck = Stuck::default();
         for (at, incoming) in self.queued.inbox.iter().enumerate() {
             let (protocol, event, lane) = match incoming {
                 Incoming::Message(message) => {
@@ -86,11 +86,13 @@ impl NodeState {
             };
             let waits = !self.is_known(incoming)
                 || self.core.is_behind_a_replay(protocol, &event)
-                || lane.is_some_and(|lane| stuck.contains(&lane));
+                || lane.is_some_and(|lane| self.core.is_kept_back(&stuck, lane));
             if !waits && self.core.can_start(&self.queued.on_lanes, protocol, &event) {
                 return Some(Action::Incoming(at));
             }
-            stuck.extend(lane.filter(|&(_, _, lane)| self.core.blocks(protocol, lane, &event)));
+            if let Some(lane) = lane {
+                self.core.is_stuck(&mut stuck, lane, &event);
+            }
         }
         None
     }

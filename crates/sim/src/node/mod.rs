@@ -51,7 +51,7 @@ use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Payload};
 use trivium_guest::SHARED_BASE;
 use trivium_node::{Data, EventNumber, NodeCore, NodeError, Space};
-use trivium_protocol::{BLOCK, EventKind, MessageId};
+use trivium_protocol::{BLOCK, EventKind, LaneId, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
 #[derive(Default)]
@@ -157,7 +157,14 @@ impl NodeState {
         for (protocol, lane) in shared.protocols.queues() {
             model.interface.queue(protocol, lane);
         }
-        for (protocol, lane) in shared.protocols.stalling_lanes() {
+        for (protocol, engine) in shared.protocols.engines.iter().enumerate() {
+            for (lane, declared) in engine.protocol().lanes.iter().enumerate() {
+                if let Some(behind) = declared.behind {
+                    model.interface.order(protocol, LaneId::at(lane), behind);
+                }
+            }
+        }
+        for (protocol, lane) in shared.protocols.waiting_lanes() {
             model.interface.takes_no_credits(protocol, lane);
         }
         NodeState {

@@ -2,9 +2,9 @@
 
 use crate::events::{Arrival, Envelope, Expiry, Key, Local};
 use crate::node::NodeState;
+use trivium_engine::Event;
 use trivium_engine::number::fit;
-use trivium_engine::{Event, Node};
-use trivium_node::Wait;
+use trivium_node::{Stuck, Wait};
 use trivium_protocol::{EventKind, LaneId};
 
 /// The next thing that happens on a node without its processor.
@@ -218,7 +218,7 @@ impl NodeState {
         if let Some(at) = self.core.next_replay(lanes) {
             return Next { time: self.start_at(self.now), action: Action::Replay(fit(at, PLACE)) };
         }
-        let mut stuck: Vec<(usize, Node, LaneId)> = Vec::new();
+        let mut stuck = Stuck::default();
         for (at, &(key, ref arrival)) in self.queues.inbox.iter().enumerate() {
             let next = || Next { time: self.start_of(key, arrival), action: Action::Arrival(fit(at, PLACE)) };
             if stuck.is_empty() && self.goes_at_once(arrival) {
@@ -239,10 +239,12 @@ impl NodeState {
                     return next();
                 }
             };
-            if !lane.is_some_and(|lane| stuck.contains(&lane)) && self.may_start(protocol, &event) {
+            if !lane.is_some_and(|lane| self.core.is_kept_back(&stuck, lane)) && self.may_start(protocol, &event) {
                 return next();
             }
-            stuck.extend(lane.filter(|&(_, _, lane)| self.core.blocks(protocol, lane, &event)));
+            if let Some(lane) = lane {
+                self.core.is_stuck(&mut stuck, lane, &event);
+            }
         }
         Next::NOTHING
     }

@@ -13,6 +13,7 @@ use trivium_engine::number::fit;
 use trivium_guest::{FileChange, Program};
 use trivium_node::Stood;
 use trivium_node::{MemoryUsed, Misses, NodeSaid, Said, Saying};
+use trivium_protocol::PayloadShape;
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,6 +68,9 @@ pub struct SimResult {
     pub messages_region: BTreeMap<String, u64>,
     /// Those of the whole program.
     pub messages_program: BTreeMap<String, u64>,
+    /// Lanes that keep no order, as `protocol.NAME`, between whose messages the machine's network never changes it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept_order: Vec<String>,
     /// Bytes of all messages.
     pub bytes: u64,
     /// The greatest memory of the program.
@@ -239,6 +243,7 @@ impl SimResult {
             messages: sum.by_kind.iter().map(named).collect(),
             messages_region: sum.by_kind.iter().map(named).collect(),
             messages_program: whole_program.messages.clone(),
+            kept_order: kept_order(setup),
             bytes: sum.bytes_sent,
             memory,
             output,
@@ -252,6 +257,23 @@ impl SimResult {
             whole_program,
         }
     }
+}
+
+/// The lanes that keep no order and whose messages between two nodes arrive in order all the same: nothing on the way takes longer for one than for
+/// another.
+fn kept_order(setup: &Setup) -> Vec<String> {
+    let network = &setup.machine.network;
+    let mut kept = Vec::new();
+    for protocol in setup.protocols.iter().filter(|_| network.jitter == 0) {
+        for (at, lane) in protocol.lanes.iter().enumerate().filter(|(_, lane)| !lane.fifo) {
+            let own = protocol.messages.iter().filter(|message| message.lane.index() == at);
+            let with_data = own.clone().filter(|message| message.payload != PayloadShape::Nothing).count();
+            if network.data_latency == 0 || with_data == 0 || with_data == own.count() {
+                kept.push(format!("{}.{}", protocol.name, lane.name));
+            }
+        }
+    }
+    kept
 }
 
 /// The statistics of a whole run, in the order of results. `misses` and `messages` are objects in JSON: `misses.read`

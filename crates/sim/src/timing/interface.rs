@@ -23,6 +23,8 @@ struct Lane {
     queues: bool,
     /// Whether they take no credits, since they may stall at their receiver, and those of other lanes must not wait for that.
     takes_no_credits: bool,
+    /// The lane whose earlier messages to the same node arrive before its own.
+    behind: Option<LaneId>,
 }
 
 impl Lane {
@@ -93,6 +95,11 @@ impl Interface {
         self.lane(protocol, lane).queues = true;
     }
 
+    /// Messages of a lane arrive after those that were sent before them on another.
+    pub fn order(&mut self, protocol: usize, lane: LaneId, behind: LaneId) {
+        self.lane(protocol, lane).behind = Some(behind);
+    }
+
     /// Messages of a lane may stall at their receivers, which have places of their own for them: they take no credits.
     pub fn takes_no_credits(&mut self, protocol: usize, lane: LaneId) {
         self.lane(protocol, lane).takes_no_credits = true;
@@ -128,7 +135,15 @@ impl Interface {
     fn search_lane(&mut self, protocol: usize, lane: LaneId) -> &mut Lane {
         let at = self.lanes.iter().position(|known| known.is(protocol, lane)).unwrap_or_else(|| {
             let last = vec![0; self.outstanding.len()];
-            self.lanes.push(Lane { protocol, lane, on_way: 0, last, queues: false, takes_no_credits: false });
+            self.lanes.push(Lane {
+                protocol,
+                lane,
+                on_way: 0,
+                last,
+                queues: false,
+                takes_no_credits: false,
+                behind: None,
+            });
             self.lanes.len() - 1
         });
         &mut self.lanes[at]
@@ -207,6 +222,9 @@ impl Interface {
             && let Some(forced) = self.forced.get_mut(&(envelope.lane, envelope.to)).and_then(VecDeque::pop_front)
         {
             arrival = arrival.max(forced);
+        }
+        if let Some(before) = self.lane(envelope.protocol, envelope.lane).behind {
+            arrival = arrival.max(self.lane(envelope.protocol, before).last[envelope.to as usize]);
         }
         if fifo {
             let last = &mut self.lane(envelope.protocol, envelope.lane).last[envelope.to as usize];

@@ -156,6 +156,9 @@ fn explored(protocol: &Arc<Protocol>, system: &System) -> Arc<Protocol> {
             Network::Fifo => true,
             Network::Unordered => false,
         };
+        if system.network == Network::Unordered {
+            (lane.merged, lane.behind) = (false, None);
+        }
         if let (Some(holds), Some(capacity)) = (&mut lane.holds, system.lane_capacity) {
             *holds = Formula::Number(i64::from(capacity));
         }

@@ -458,6 +458,12 @@ fn text(result: &SimResult) -> String {
     for (name, count) in &result.messages {
         out.push_str(&format!("  {name:<width$}{:>14}\n", grouped(*count)));
     }
+    if !result.kept_order.is_empty() {
+        let lanes = result.kept_order.join(", ");
+        let how =
+            format!("kept on {lanes} by this network, though unordered: `--set machine.network.jitter=N` changes it");
+        out.push_str(&format!("{:<14}{how}\n", "order"));
+    }
     out.push('\n');
     out.push_str(&times(result));
     out.push_str(&checked(&result.accesses));

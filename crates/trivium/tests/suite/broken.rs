@@ -3,8 +3,9 @@
 use crate::harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 48] = [
+const FOUND: [(&str, &str); 50] = [
     ("alternating-bit-unordered", "ghost order"),
+    ("bank-queue-one-lane", "deadlock"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),
@@ -26,6 +27,7 @@ const FOUND: [(&str, &str); 48] = [
     ("mshr-one-lane", "deadlock"),
     ("msi-forgotten-ack", "deadlock"),
     ("pool-uncounted", "fault"),
+    ("posted-writes-overtaken", "fault"),
     ("release-probe-copy-kept", "single_writer"),
     ("release-probe-release-waits", "deadlock"),
     ("replies-apart", "deadlock"),

@@ -352,6 +352,7 @@ fn lists_and_tables_begin_as_all_results_do() {
     let names: Vec<&str> = result["list"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
     let built_in = [
         "alternating-bit",
+        "bank-queue",
         "channel",
         "deferred-update",
         "eager",
@@ -365,6 +366,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "mshr",
         "msi",
         "pool",
+        "posted-writes",
         "release-probe",
         "remote-write",
         "retry-credits",

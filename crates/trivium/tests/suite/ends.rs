@@ -367,6 +367,8 @@ fn all_broken_protocols_are_caught() {
         ("broken/flash-writeback-ignored", &["--nodes", "2"], "last_write"),
         ("broken/moesi-stale-writeback", &[], "last_write"),
         ("broken/moesi-store-lost", &[], "last_write"),
+        ("broken/bank-queue-one-lane", &[], "deadlock"),
+        ("broken/posted-writes-overtaken", &[], "fault"),
         ("broken/mshr-entry-lost", &[], "deadlock"),
         ("broken/mshr-one-lane", &[], "deadlock"),
         ("broken/release-probe-copy-kept", &[], "single_writer"),

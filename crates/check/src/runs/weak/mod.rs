@@ -51,6 +51,8 @@ enum Duty {
     },
     /// A message of a lane that keeps none: equal ones are one.
     Message(Flight),
+    /// One that comes to the head of the queue of all senders.
+    Comes(Flight),
     Retry(usize),
     Leave(Node, u32),
     Replay(Node, RoleId, Object),
@@ -185,6 +187,7 @@ impl<'m> WeakSearch<'m> {
         }
         let event = match action {
             Action::Deliver { flight } => self.delivered(&world.flights[flight]),
+            Action::Head { flight } => Duty::Comes(world.flights[flight].unplaced()),
             Action::Retry { thread } => Duty::Retry(thread),
             Action::Leave { node, block } => Duty::Leave(node, block),
             Action::Replay { node, role, object } => Duty::Replay(node, role, object),
@@ -211,7 +214,7 @@ impl<'m> WeakSearch<'m> {
         if self.model.lanes[lane.index()].fifo {
             return Duty::Head { lane, from, to };
         }
-        Duty::Message(*flight)
+        Duty::Message(flight.unplaced())
     }
 
     /// The way to the first state of a trap, and round through all that fairness asks for.

@@ -90,6 +90,8 @@ impl Hand {
             queues: false,
             lossy: false,
             duplicating: false,
+            merged: false,
+            behind: None,
             span: Span::default(),
         });
         let mut hand = Hand { protocol };
@@ -105,6 +107,7 @@ impl Hand {
             states: Vec::new(),
             vars: Vec::new(),
             defers: None,
+            pushes_back: false,
             deferrable: Vec::new(),
             events: Vec::new(),
             table: Vec::new(),

@@ -1,7 +1,7 @@
-//! Whether an event stalls: its answer, as the records are now, is `stall`, and nothing happens (`docs/semantics.md`, section 3).
+//! What an event would come to as the records are now: whether it stalls, or would be deferred again (`docs/semantics.md`, sections 3 and 4).
 //!
-//! That is found without running anything: before a `stall` there are conditions and locals only, which look at the event and at
-//! records of its node. So it can be asked of a message as often as one likes, and leaves no trace.
+//! That is found without running anything: before a `stall`, and before a `defer` that is looked at again, there are conditions and locals
+//! only, which look at the event and at records of its node. So it can be asked as often as one likes, and leaves no trace.
 
 use crate::engine::Engine;
 use crate::evaluate::{Scope, scalar, set, truth};
@@ -10,10 +10,11 @@ use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::invariant::SystemView;
 use crate::mechanisms::{Node, Object};
 use crate::set::Set;
+use trivium_protocol::again::seen_once;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
-/// Why an event stalls.
+/// Why an event stalls, or is deferred.
 #[derive(Clone, Debug)]
 pub struct Stalled {
     /// The state in which it does.
@@ -22,6 +23,8 @@ pub struct Stalled {
     pub handler: Option<HandlerId>,
     /// The conditions at which the answer has looked, in order.
     pub looked: Vec<Look>,
+    /// Whether it would be deferred, and finds no place.
+    pub is_full: bool,
 }
 
 /// A condition on the way to a `stall`.
@@ -67,11 +70,77 @@ impl Engine {
 
     /// Why an event stalls; none if it does not.
     pub fn stalled_by<W: SystemView>(&self, role: RoleId, event: &Event, me: Node, world: &W) -> Option<Stalled> {
-        let state = self.state(role, world.record(me, role, event.object));
-        let may = self.may_stall_in(role, state, event.kind);
-        may.then(|| self.tries(role, state, event, me, world).unwrap_or(None))?
+        let state = self.state_seen(role, event.object, me, world).ok()?;
+        if !self.may_stall_in(role, state, event.kind) {
+            return None;
+        }
+        match self.tries(role, state, event, me, world) {
+            Ok((Some(End::Stalls), stalled)) => Some(stalled),
+            Ok((Some(End::Defers), stalled)) => {
+                let is_full = self.pushes_back(role, world.record(me, role, event.object));
+                is_full.then_some(Stalled { is_full, ..stalled })
+            }
+            _ => None,
+        }
     }
 
+    /// Whether events that a role has deferred may be tried again because some other record than their own has changed.
+    #[inline]
+    pub fn defers_by_look(&self, role: RoleId) -> bool {
+        self.roles[role.index()].by_look.any()
+    }
+
+    /// Of the deferred events of a record that have been tried, the place of the first whose answer would be another one by now, whichever
+    /// record of the node has changed since.
+    pub fn other_answer<W: SystemView>(&self, role: RoleId, object: Object, me: Node, world: &W) -> Option<u32> {
+        let plan = &self.roles[role.index()];
+        let record = world.record(me, role, object);
+        let defers = plan.defers.as_ref()?;
+        let state = self.state(role, record);
+        (0..defers.cursor(record).min(defers.len(record))).find(|&at| {
+            let Some(event) = defers.event(record, at, object) else { return false };
+            self.column(role, event.kind).is_some_and(|column| plan.by_look.may(state, column))
+                && match self.tries(role, state, &event, me, world) {
+                    Ok((Some(End::Defers), _)) => false,
+                    // What a thread wants is held by then; a message stays where it is.
+                    Ok((Some(End::Stalls), _)) => event.has_caller(),
+                    Ok((None, _)) => true,
+                    Err(trouble) => trouble.kind != FaultKind::Malformed,
+                }
+        })
+    }
+
+    /// Why a deferred event would be deferred again, if that is found by looking.
+    pub fn deferred_by<W: SystemView>(&self, role: RoleId, event: &Event, me: Node, world: &W) -> Option<Stalled> {
+        let state = self.state_seen(role, event.object, me, world).ok()?;
+        let column = self.column(role, event.kind)?;
+        if !self.roles[role.index()].by_look.may(state, column) {
+            return None;
+        }
+        match self.tries(role, state, event, me, world) {
+            Ok((Some(End::Defers), looked)) => Some(looked),
+            _ => None,
+        }
+    }
+
+    /// Deferred events of a record are tried again from this place on.
+    pub fn try_from(&self, role: RoleId, record: &mut [u8], at: u32) {
+        if let Some(defers) = &self.roles[role.index()].defers {
+            defers.set_cursor(record, at);
+        }
+    }
+
+    /// The state of an instance, also of one that nobody has touched yet.
+    fn state_seen<W: SystemView>(&self, role: RoleId, object: Object, me: Node, world: &W) -> Try<StateId> {
+        if !self.has_initially(role) || world.is_touched(me, role, object) {
+            return Ok(self.state(role, world.record(me, role, object)));
+        }
+        let first = self.first_record(role, object, me, world.home(object), &mut |_, _| {});
+        let span = self.protocol.roles[role.index()].span;
+        first.map(|record| self.state(role, &record)).map_err(|_| FaultKind::Malformed).at(span)
+    }
+
+    /// Follows the handler that would run: how that ends, if nothing happens, and at what it has looked.
     fn tries<W: SystemView>(
         &self,
         role: RoleId,
@@ -79,31 +148,51 @@ impl Engine {
         event: &Event,
         me: Node,
         world: &W,
-    ) -> Try<Option<Stalled>> {
-        let mut looked = Vec::new();
+    ) -> Try<(Option<End>, Stalled)> {
+        let mut seen = Stalled { state, handler: None, looked: Vec::new(), is_full: false };
         let declared = &self.protocol.roles[role.index()];
         let handlers = match self.response(role, state, event.kind) {
             Response::Handle(handlers) => handlers,
-            response => return Ok((*response == Response::Hold).then_some(Stalled { state, handler: None, looked })),
+            Response::Hold => return Ok((Some(End::Stalls), seen)),
+            Response::Defer => return Ok((Some(End::Defers), seen)),
+            Response::Impossible | Response::Passes => return Ok((None, seen)),
         };
         for id in handlers {
             let handler = &declared.handlers[id.index()];
             let mut scalars = vec![0; usize::from(handler.scalars)];
             let mut sets = vec![Set::default(); usize::from(handler.sets)];
             self.bind_args(handler, event, &mut scalars, &mut sets);
-            let mut trial = Trial { engine: self, world, me, event, handler, scalars, sets, looked };
+            let (looked, fresh) = (seen.looked, Vec::new());
+            let mut trial = Trial { engine: self, world, me, event, handler, scalars, sets, looked, fresh };
             let holds = match &handler.guard {
                 Some(guard) => trial.looks(guard, None)?,
                 None => true,
             };
+            let end = if holds { trial.follow(&handler.steps)? } else { None };
+            seen.looked = trial.looked;
             if holds {
-                let stalls = trial.follow(&handler.steps)?;
-                return Ok(stalls.then_some(Stalled { state, handler: Some(*id), looked: trial.looked }));
+                return Ok((end, Stalled { handler: Some(*id), ..seen }));
             }
-            looked = trial.looked;
         }
-        Ok(None)
+        Ok((None, seen))
     }
+}
+
+/// How a handler ends that does nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Stalls,
+    Defers,
+}
+
+/// Where some of its steps lead.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Ends(End),
+    /// Something happens.
+    Happens,
+    /// To the next step.
+    On,
 }
 
 /// A handler that is followed as far as nothing has happened.
@@ -117,24 +206,39 @@ struct Trial<'e, 'w, W> {
     sets: Vec<Set>,
     /// The conditions at which it has looked.
     looked: Vec<Look>,
+    /// The record at which it looks, if nobody has touched that yet.
+    fresh: Vec<u8>,
 }
 
 impl<'e, W: SystemView> Trial<'e, '_, W> {
-    /// Whether these steps come to a `stall` before they come to anything that has an effect.
-    fn follow(&mut self, steps: &[Step]) -> Try<bool> {
+    /// How these steps end, if they do nothing.
+    fn follow(&mut self, steps: &[Step]) -> Try<Option<End>> {
+        Ok(match self.goes(steps)? {
+            Way::Ends(end) => Some(end),
+            Way::Happens | Way::On => None,
+        })
+    }
+
+    fn goes(&mut self, steps: &[Step]) -> Try<Way> {
         for step in steps {
             match &step.kind {
-                StepKind::Stall => return Ok(true),
-                StepKind::Let(local, values) => self.keep(*local, values, step.span)?,
-                // After it there is nothing more on a way to a `stall`: the compiler has put that into its branches.
-                StepKind::If(condition, yes, no) => {
-                    let way = if self.looks(condition, Some(step.span))? { yes } else { no };
-                    return self.follow(way);
+                StepKind::Stall => return Ok(Way::Ends(End::Stalls)),
+                StepKind::Defer => return Ok(Way::Ends(End::Defers)),
+                StepKind::Let(local, values) if values.iter().all(|value| seen_once(value).is_none()) => {
+                    self.keep(*local, values, step.span)?;
                 }
-                _ => return Ok(false),
+                StepKind::If(condition, yes, no) if seen_once(condition).is_none() => {
+                    let branch = if self.looks(condition, Some(step.span))? { yes } else { no };
+                    let way = self.goes(branch)?;
+                    if way != Way::On {
+                        return Ok(way);
+                    }
+                }
+                // No `stall` or `defer` that is looked at again comes after it.
+                _ => return Ok(Way::Happens),
             }
         }
-        Ok(false)
+        Ok(Way::On)
     }
 
     fn looks(&mut self, condition: &Expr, step: Option<Span>) -> Try<bool> {
@@ -202,7 +306,12 @@ impl<'e, W: SystemView> Scope<'e> for Trial<'e, '_, W> {
 
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {
         let object = self.object_of(owner, role, span)?;
-        Ok(self.world.record(self.me, role, object))
+        if !self.engine.has_initially(role) || self.world.is_touched(self.me, role, object) {
+            return Ok(self.world.record(self.me, role, object));
+        }
+        let first = self.engine.first_record(role, object, self.me, self.world.home(object), &mut |_, _| {});
+        self.fresh = first.map_err(|_| FaultKind::Malformed).at(span)?;
+        Ok(&self.fresh)
     }
 
     fn own(&mut self, expr: &Expr) -> Try<i64> {
@@ -215,7 +324,7 @@ impl<'e, W: SystemView> Scope<'e> for Trial<'e, '_, W> {
             ExprKind::Object => Ok(i64::from(self.event.object.id)),
             ExprKind::InState(owner, role, states) => {
                 let object = self.object_of(owner, *role, expr.span)?;
-                let state = self.engine.state(*role, self.world.record(self.me, *role, object));
+                let state = self.engine.state_seen(*role, object, self.me, self.world)?;
                 Ok(i64::from(states.contains(&state)))
             }
             _ => trouble(FaultKind::Malformed, expr.span),
