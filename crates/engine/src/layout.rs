@@ -4,12 +4,15 @@
 //! record, because every scalar is stored as its distance from its first value. Unused places are zero, so that
 //! two records are equal when their bytes are.
 
+use crate::array::ArrayCell;
 use crate::fault::{FaultKind, LoadError};
 use crate::number::{fit, index_of_word, low_u8, low_u16, low_u32};
 use crate::set::{FEW, Set};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Protocol, Type};
 
+/// Most bytes of a record.
+pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
 /// Most fields of a record type.
 pub(crate) const MAX_FIELDS: usize = 16;
 
@@ -278,6 +281,8 @@ pub(crate) enum Shape {
     List(ListCell),
     /// A record: its fields.
     Record(Vec<Cell>),
+    /// An array.
+    Array(ArrayCell),
 }
 
 impl Shape {
@@ -287,6 +292,7 @@ impl Shape {
             Shape::Scalar(cell) => (cell.at, u32::from(cell.width)),
             Shape::Set(set) => (set.at, set.bytes()),
             Shape::List(list) => (list.at, list.bytes()),
+            Shape::Array(array) => (array.at, array.bytes()),
             Shape::Record(fields) => {
                 let at = fields.first().map_or(0, |f| f.at);
                 (at, fields.last().map_or(0, |f| f.at + u32::from(f.width) - at))
@@ -301,6 +307,7 @@ impl Shape {
             Shape::Set(set) => set.nodes,
             Shape::List(list) => list.fields.iter().any(|f| f.node),
             Shape::Record(fields) => fields.iter().any(|f| f.node),
+            Shape::Array(array) => array.names_nodes(),
         }
     }
 
@@ -308,6 +315,7 @@ impl Shape {
     pub fn words(&self) -> usize {
         match self {
             Shape::Set(set) => set.words(),
+            Shape::Array(array) => array.words(),
             _ => 1,
         }
     }
@@ -334,8 +342,8 @@ impl Planner<'_> {
     pub fn argument(&mut self, ty: &Type, span: Span) -> Result<Shape, LoadError> {
         let shape = self.shape(ty, None, true, span)?;
         match shape {
-            Shape::Scalar(_) | Shape::Set(_) => Ok(shape),
-            _ => Err(self.error(span, "an argument must be a scalar or a set".into())),
+            Shape::Scalar(_) | Shape::Set(_) | Shape::Array(_) => Ok(shape),
+            _ => Err(self.error(span, "an argument must be a scalar, a set or an array".into())),
         }
     }
 
@@ -345,6 +353,7 @@ impl Planner<'_> {
             Type::IntSet { lo, hi } => Shape::Set(self.set(lo.at(self.nodes), hi.at(self.nodes), false, span)?),
             Type::List { of, up_to, .. } => Shape::List(self.list(of, up_to.at(self.nodes), span)?),
             Type::Record(record) => Shape::Record(self.fields(record.index(), span)?),
+            Type::Array { by, of } => Shape::Array(self.array(by, of, initial, span)?),
             scalar => Shape::Scalar(self.cell(scalar, initial, strict, span)?),
         })
     }
@@ -409,6 +418,37 @@ impl Planner<'_> {
         };
         self.at += list.bytes();
         Ok(list)
+    }
+
+    /// An array, all of whose elements begin with one value. A node among them may be `none` wherever the array is kept: nobody need have set it.
+    pub fn array(&mut self, by: &Type, of: &Type, initial: Option<i64>, span: Span) -> Result<ArrayCell, LoadError> {
+        let (lo, hi) = match by {
+            Type::Int { lo, hi } => (lo.at(self.nodes), hi.at(self.nodes)),
+            _ => (0, i64::from(self.nodes) - 1),
+        };
+        if lo > hi {
+            return Err(self.error(span, format!("the array of {lo}..{hi} is empty with {} nodes", self.nodes)));
+        }
+        let mut element = Planner { protocol: self.protocol, nodes: self.nodes, at: 0 };
+        let fields = match of {
+            Type::Record(record) => element.fields(record.index(), span)?,
+            scalar => vec![element.cell(scalar, initial, false, span)?],
+        };
+        let count = hi.abs_diff(lo).saturating_add(1);
+        let bytes = count.saturating_mul(u64::from(element.at));
+        if bytes > MAX_RECORD_BYTES as u64 {
+            let message = format!(
+                "{count} elements of {} bytes are {bytes}; a record takes at most {MAX_RECORD_BYTES}: \
+                 make the array shorter, or its elements smaller",
+                element.at
+            );
+            return Err(self.error(span, message));
+        }
+        let by_node = matches!(by, Type::Node { .. });
+        let count = fit(count, "a number of elements, whose bytes are those of a record at most");
+        let array = ArrayCell { at: self.at, lo, count, by_node, element: element.at, fields };
+        self.at += array.bytes();
+        Ok(array)
     }
 
     fn fields(&mut self, record: usize, span: Span) -> Result<Vec<Cell>, LoadError> {

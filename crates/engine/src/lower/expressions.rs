@@ -169,6 +169,8 @@ impl Lowering<'_> {
                 Op::InState { to, states: u16::try_from(self.code.states.len() - 1).ok()? }
             }
             ExprKind::Constant(_)
+            | ExprKind::LocalElement(..)
+            | ExprKind::ArrayEqual(..)
             | ExprKind::SetOf(_)
             | ExprKind::AllNodes
             | ExprKind::SetBinary(..)

@@ -31,6 +31,8 @@ impl Lowering<'_> {
         let span = step.span;
         match &step.kind {
             StepKind::Assign(place, values) => self.assign(place, values, span)?,
+            // Walked over: few handlers have arrays.
+            StepKind::AssignElement(..) => return None,
             StepKind::Let(local, values) => self.bind(*local, values, span)?,
             StepKind::Insert(place, element) => self.change_set(place, element, true, span)?,
             StepKind::Remove(place, element) => self.change_set(place, element, false, span)?,
@@ -347,7 +349,7 @@ impl Lowering<'_> {
                     let set = self.set_from(expr, cell.lo)?;
                     Word::Set(set, u8::try_from(cell.words()).ok()?)
                 }
-                Shape::List(_) | Shape::Record(_) => return None,
+                Shape::List(_) | Shape::Record(_) | Shape::Array(_) => return None,
             });
         }
         Some(words.into())
