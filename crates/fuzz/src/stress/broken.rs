@@ -33,12 +33,13 @@ const ONCE: &str = "it needs a network that delivers a message twice, and in a r
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
+const JOBS: &str = include_str!("../../stress/jobs.c");
 const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 48] = [
+const FILES: [(&str, usize, Way); 49] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
@@ -60,6 +61,7 @@ const FILES: [(&str, usize, Way); 48] = [
     ("mshr-entry-lost", 2, Cannot(EVICTS)),
     ("mshr-one-lane", 3, Cannot(TRACKERS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
+    ("pair-credits-to-itself", 2, Text(JOBS, &[], &[])),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
     ("release-probe-copy-kept", 3, Program("litmus.c")),
     ("release-probe-release-waits", 3, Cannot(EVICTS)),

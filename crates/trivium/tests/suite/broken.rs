@@ -3,7 +3,7 @@
 use crate::harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 48] = [
+const FOUND: [(&str, &str); 49] = [
     ("alternating-bit-unordered", "ghost order"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
@@ -25,6 +25,7 @@ const FOUND: [(&str, &str); 48] = [
     ("mshr-entry-lost", "deadlock"),
     ("mshr-one-lane", "deadlock"),
     ("msi-forgotten-ack", "deadlock"),
+    ("pair-credits-to-itself", "fault"),
     ("pool-uncounted", "fault"),
     ("release-probe-copy-kept", "single_writer"),
     ("release-probe-release-waits", "deadlock"),

@@ -364,6 +364,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "moesi",
         "mshr",
         "msi",
+        "pair-credits",
         "pool",
         "release-probe",
         "remote-write",
@@ -380,7 +381,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..28], built_in);
+    assert_eq!(names[..29], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

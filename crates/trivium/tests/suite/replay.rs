@@ -24,6 +24,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("moesi-stale-writeback", "", "node 0 reads 0"),
     ("moesi-store-lost", "", "node 0 reads 0"),
     ("msi-forgotten-ack", "--nodes 2", "the simulator stops: deadlock"),
+    ("pair-credits-to-itself", "", "2 is outside 0..1"),
     ("pool-uncounted", "", "3 is outside 0..2"),
     ("release-probe-copy-kept", "", "may write block 0"),
     ("release-probe-release-waits", "", "the simulator stops: deadlock"),
