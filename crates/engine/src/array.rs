@@ -3,8 +3,8 @@
 //! An array is the bytes of its elements, one after the other. As an argument of an event, and as a local, it is these bytes as words of eight, which
 //! are kept in the place of a set: both have no more words than an event has arguments.
 
+use crate::cell::{Cell, get};
 use crate::fault::FaultKind;
-use crate::layout::{Cell, get};
 use crate::number::{fit, index, low_u8};
 use crate::set::{Set, WORDS};
 

@@ -96,8 +96,8 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         ExprKind::Element(place, index, field) if scope.engine().is_array(place) => {
             let index = scalar(scope, index)?;
             let array = scope.engine().array_cell(place, span)?;
-            let at = array.element_at(array.place(index).at(span)?);
             let record = scope.record(&place.owner, place.role, span)?;
+            let at = array.element_at(array.place(index).at(span)?);
             match array.fields.get(usize::from(*field)) {
                 Some(cell) => Ok(cell.read(record, at)),
                 None => trouble(FaultKind::Malformed, span),

@@ -36,6 +36,7 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod array;
+mod cell;
 mod defer;
 mod dispatch;
 mod engine;

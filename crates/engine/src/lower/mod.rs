@@ -251,6 +251,16 @@ impl Lowering<'_> {
         u16::try_from(at).ok()
     }
 
+    /// An array among those that instructions name.
+    pub fn array_of(&mut self, place: &Place) -> Option<u16> {
+        let Shape::Array(array) = self.engine.shape(place)? else { return None };
+        let at = self.code.arrays.iter().position(|known| known == array).unwrap_or_else(|| {
+            self.code.arrays.push(array.clone());
+            self.code.arrays.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
     /// A list among those that instructions name.
     pub fn list_of(&mut self, place: &Place) -> Option<u16> {
         let Shape::List(list) = self.engine.shape(place)? else { return None };

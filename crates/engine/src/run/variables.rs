@@ -123,18 +123,18 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         for ((cell, value), expr) in fields.iter().zip(values).zip(exprs) {
             cell.check(value).at(expr.span)?;
         }
+        let record = self.record_mut(place, span)?;
         let at = match engine.shape(place) {
             Some(Shape::Array(array)) => array.element_at(array.place(named).at(index.span)?),
             _ => {
                 let list = engine.list_cell(place, span)?;
-                let len = list.len(self.record_mut(place, span)?);
+                let len = list.len(record);
                 match u32::try_from(named).ok().filter(|&at| at < len) {
                     Some(at) => list.element_at(at),
                     None => return trouble(FaultKind::NoElement(named), index.span),
                 }
             }
         };
-        let record = self.record_mut(place, span)?;
         for ((cell, value), _) in fields.iter().zip(values).zip(exprs) {
             cell.write(record, at, value);
         }
