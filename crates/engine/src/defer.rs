@@ -146,7 +146,11 @@ impl DeferLayout {
                     let words = set.read(record, at).0;
                     words[..set.words()].iter().for_each(|&w| event.args.push(w.cast_signed()));
                 }
-                Shape::List(_) | Shape::Record(_) => unreachable!("the planner accepts scalars and sets only"),
+                Shape::Array(array) => {
+                    let words = array.to_words(array.values(record, at)).0;
+                    words[..array.words()].iter().for_each(|&w| event.args.push(w.cast_signed()));
+                }
+                Shape::List(_) | Shape::Record(_) => unreachable!("the planner accepts scalars, sets and arrays only"),
             }
         }
         Some(event)
@@ -264,6 +268,11 @@ impl DeferLayout {
                         .zip(words.by_ref().take(set.words()))
                         .for_each(|(to, from)| *to = from.cast_unsigned());
                     set.write(record, at, &value);
+                }
+                Shape::Array(array) => {
+                    let own: Vec<i64> = words.by_ref().take(array.words()).collect();
+                    let own = Set::of_words(&own);
+                    array.write(record, at, array.values_of_words(&own));
                 }
                 Shape::List(_) | Shape::Record(_) => {}
             }

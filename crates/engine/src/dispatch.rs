@@ -134,6 +134,7 @@ impl Engine {
             match shape {
                 Shape::Scalar(cell) => cell.check(own[0])?,
                 Shape::Set(cell) => cell.check(own)?,
+                Shape::Array(array) => array.check_words(own)?,
                 Shape::List(_) | Shape::Record(_) => {}
             }
             at += shape.words();

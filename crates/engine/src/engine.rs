@@ -1,5 +1,6 @@
 //! A protocol that is loaded for a number of nodes, and what can be asked about it and its records.
 
+use crate::array::ArrayCell;
 use crate::event::Event;
 use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{Code, Way};
@@ -25,6 +26,8 @@ pub struct Engine {
     /// What each lane holds; `None` if it is buffered.
     pub(crate) lanes: Vec<Option<u32>>,
     pub(crate) args: ArgShapes,
+    /// How arrays lie that are locals of handlers, by their types.
+    pub(crate) local_arrays: Vec<(Type, ArrayCell)>,
     /// Which role gives a block its tag: away from its home, and there.
     pub(crate) tag_roles: [Option<RoleId>; 2],
     /// No room on any lane, for events that nobody answers.
@@ -300,6 +303,28 @@ impl Engine {
         }
     }
 
+    /// Whether a variable is an array.
+    #[inline]
+    pub(crate) fn is_array(&self, place: &Place) -> bool {
+        matches!(self.shape(place), Some(Shape::Array(_)))
+    }
+
+    /// Where an array lies that is a variable.
+    pub(crate) fn array_cell(&self, place: &Place, span: Span) -> Try<&ArrayCell> {
+        match self.shape(place) {
+            Some(Shape::Array(array)) => Ok(array),
+            _ => trouble(FaultKind::Malformed, span),
+        }
+    }
+
+    /// How an array lies that is a local.
+    pub(crate) fn local_array(&self, ty: &Type, span: Span) -> Try<&ArrayCell> {
+        match self.local_arrays.iter().find(|(known, _)| known == ty) {
+            Some((_, array)) => Ok(array),
+            None => trouble(FaultKind::Malformed, span),
+        }
+    }
+
     /// The least possible element of a set type, and how many are possible.
     #[inline]
     pub(crate) fn set_range(&self, ty: &Type) -> (i64, i64) {
@@ -320,12 +345,21 @@ impl Engine {
             match local.slot {
                 Slot::Scalars { at, .. } => scalars[usize::from(at)] = words.next().unwrap_or(0),
                 Slot::Set { at } => {
-                    let (_, count) = self.set_range(&local.ty);
-                    let taken = words.by_ref().take(index_of_word(count).div_ceil(64));
+                    let taken = words.by_ref().take(self.words_of_local(&local.ty));
                     let to = sets[usize::from(at)].0.iter_mut();
                     to.zip(taken).for_each(|(to, from)| *to = from.cast_unsigned());
                 }
             }
+        }
+    }
+
+    /// How many words a local set or array takes as an argument.
+    fn words_of_local(&self, ty: &Type) -> usize {
+        match ty {
+            Type::Array { .. } => {
+                self.local_arrays.iter().find(|(known, _)| known == ty).map_or(0, |(_, array)| array.words())
+            }
+            _ => index_of_word(self.set_range(ty).1).div_ceil(64),
         }
     }
 

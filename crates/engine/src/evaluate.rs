@@ -17,6 +17,8 @@ pub(crate) trait Scope<'e> {
     fn local(&self, local: LocalId, field: u16) -> Option<i64>;
     /// A set local.
     fn local_set(&self, local: LocalId) -> Option<Set>;
+    /// The type of a local.
+    fn local_type(&self, local: LocalId) -> Option<&'e Type>;
     /// The record of a role.
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]>;
     /// Which of some nodes `pick` takes: the least where nothing is done, but only looked at.
@@ -78,6 +80,28 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         ExprKind::Length(place) => {
             let list = scope.engine().list_cell(place, span)?;
             Ok(i64::from(list.len(scope.record(&place.owner, place.role, span)?)))
+        }
+        ExprKind::ArrayEqual(left, right) => {
+            let left = array(scope, left)?;
+            Ok(i64::from(left == array(scope, right)?))
+        }
+        ExprKind::LocalElement(local, index, field) => {
+            let index = scalar(scope, index)?;
+            let words = scope.local_set(*local).ok_or(FaultKind::Malformed).at(span)?;
+            let ty = scope.local_type(*local).ok_or(FaultKind::Malformed).at(span)?;
+            let array = scope.engine().local_array(ty, span)?;
+            let place = array.place(index).at(span)?;
+            Ok(array.read_word(&words, place, usize::from(*field)))
+        }
+        ExprKind::Element(place, index, field) if scope.engine().is_array(place) => {
+            let index = scalar(scope, index)?;
+            let array = scope.engine().array_cell(place, span)?;
+            let record = scope.record(&place.owner, place.role, span)?;
+            let at = array.element_at(array.place(index).at(span)?);
+            match array.fields.get(usize::from(*field)) {
+                Some(cell) => Ok(cell.read(record, at)),
+                None => trouble(FaultKind::Malformed, span),
+            }
         }
         ExprKind::Element(place, index, field) => {
             let index = scalar(scope, index)?;
@@ -187,6 +211,22 @@ pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) 
         _ => return trouble(FaultKind::Malformed, span),
     }
     Ok(())
+}
+
+/// All numbers of an array: of each element its fields.
+pub(crate) fn array<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Vec<i64>> {
+    let span = expr.span;
+    match &expr.kind {
+        ExprKind::Local(local) => {
+            let words = scope.local_set(*local).ok_or(FaultKind::Malformed).at(span)?;
+            Ok(scope.engine().local_array(&expr.ty, span)?.values_of_words(&words).collect())
+        }
+        ExprKind::Var(place) => {
+            let array = scope.engine().array_cell(place, span)?;
+            Ok(array.values(scope.record(&place.owner, place.role, span)?, 0).collect())
+        }
+        _ => trouble(FaultKind::Malformed, span),
+    }
 }
 
 /// The bit of an element in a set of a type.

@@ -30,6 +30,15 @@ pub enum FaultKind {
     Empty,
     /// A list has no element of this number.
     NoElement(i64),
+    /// An array has no element of this number.
+    OutsideArray {
+        /// The number.
+        index: i64,
+        /// The number of its first element.
+        lo: i64,
+        /// That of its last.
+        hi: i64,
+    },
     /// The defer space has no place left.
     DeferFull,
     /// A division by zero.
@@ -68,6 +77,9 @@ impl fmt::Display for FaultKind {
             FaultKind::ListFull => f.write_str("the list is full"),
             FaultKind::Empty => f.write_str("nothing to take: it is empty"),
             FaultKind::NoElement(at) => write!(f, "the list has no element {at}"),
+            FaultKind::OutsideArray { index, lo, hi } => {
+                write!(f, "the array is of {lo}..{hi} and has no element {index}")
+            }
             FaultKind::DeferFull => f.write_str("the defer space is full"),
             FaultKind::DivisionByZero => f.write_str("division by zero"),
             FaultKind::Overflow => f.write_str("the result does not fit 64 bits"),

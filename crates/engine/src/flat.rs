@@ -8,6 +8,7 @@
 //! [`crate::lower`] makes the code, [`crate::run`] runs it. The walk over the steps as the compiler left them, which is older and
 //! plainer, stays beside it as the oracle ([`crate::Engine::walking`]).
 
+use crate::array::ArrayCell;
 use crate::layout::{Cell, ListCell, SetCell};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
@@ -40,6 +41,8 @@ pub(crate) struct Code {
     pub sets: Vec<SetCell>,
     /// Lists in records.
     pub lists: Vec<ListCell>,
+    /// Arrays in records.
+    pub arrays: Vec<ArrayCell>,
     /// What is sent, and the tasks that are started.
     pub sends: Vec<SendPlan>,
     /// States that are asked for.
@@ -326,6 +329,13 @@ pub(crate) enum Op {
         other: bool,
         list: u16,
     },
+    ElementOfArray {
+        to: Reg,
+        index: Reg,
+        field: u8,
+        other: bool,
+        array: u16,
+    },
     Room {
         to: Reg,
         count: Reg,
@@ -442,6 +452,23 @@ pub(crate) enum Op {
         bit: Reg,
         other: bool,
         cell: u16,
+    },
+    /// So many fields of an element, from one of them on.
+    WriteElement {
+        index: Reg,
+        from: Reg,
+        first: u8,
+        fields: u8,
+        other: bool,
+        list: u16,
+    },
+    WriteElementOfArray {
+        index: Reg,
+        from: Reg,
+        first: u8,
+        fields: u8,
+        other: bool,
+        array: u16,
     },
     Push {
         from: Reg,

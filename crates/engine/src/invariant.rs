@@ -3,12 +3,12 @@
 use crate::engine::Engine;
 use crate::evaluate::{Scope, quantify, scalar};
 use crate::fault::{Fault, FaultKind, Locate, Try, place, trouble};
+use crate::layout::MAX_RECORD_BYTES;
 use crate::mechanisms::{Node, Object};
-use crate::plan::MAX_RECORD_BYTES;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    Access, BLOCK, Condition, CopyIn, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId, StateId,
+    Access, BLOCK, Condition, CopyIn, Expr, ExprKind, Invariant, LocalId, MessageId, NODE, Owner, RoleId, StateId, Type,
 };
 
 /// The record of a role where it has no instance: untouched.
@@ -204,6 +204,10 @@ impl<'e, W: SystemView> Scope<'e> for View<'e, '_, W> {
     }
 
     fn local_set(&self, _: LocalId) -> Option<Set> {
+        None
+    }
+
+    fn local_type(&self, _: LocalId) -> Option<&'e Type> {
         None
     }
 

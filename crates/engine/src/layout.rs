@@ -4,94 +4,20 @@
 //! record, because every scalar is stored as its distance from its first value. Unused places are zero, so that
 //! two records are equal when their bytes are.
 
+use crate::array::ArrayCell;
+use crate::cell::width;
 use crate::fault::{FaultKind, LoadError};
-use crate::number::{fit, index_of_word, low_u8, low_u16, low_u32};
+use crate::number::{fit, index_of_word, low_u8, low_u32};
 use crate::set::{FEW, Set};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Protocol, Type};
 
+pub(crate) use crate::cell::{Cell, get, put};
+
+/// Most bytes of a record.
+pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
 /// Most fields of a record type.
 pub(crate) const MAX_FIELDS: usize = 16;
-
-/// Fewest bytes (1, 2, 4 or 8) that tell `hi - lo + 1` numbers apart.
-fn width(lo: i64, hi: i64) -> u8 {
-    match hi.wrapping_sub(lo).cast_unsigned() {
-        0..0x100 => 1,
-        0x100..0x1_0000 => 2,
-        0x1_0000..0x1_0000_0000 => 4,
-        _ => 8,
-    }
-}
-
-/// A little-endian number of `width` bytes.
-#[inline(always)]
-pub(crate) fn get(bytes: &[u8], at: usize, width: u8) -> u64 {
-    match width {
-        1 => u64::from(bytes[at]),
-        2 => u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])),
-        4 => u64::from(u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))),
-        _ => u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")),
-    }
-}
-
-/// Writes such a number.
-#[inline]
-pub(crate) fn put(bytes: &mut [u8], at: usize, width: u8, value: u64) {
-    match width {
-        1 => bytes[at] = low_u8(value),
-        2 => bytes[at..at + 2].copy_from_slice(&low_u16(value).to_le_bytes()),
-        4 => bytes[at..at + 4].copy_from_slice(&low_u32(value).to_le_bytes()),
-        _ => bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()),
-    }
-}
-
-/// A scalar in a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cell {
-    /// Offset of its first byte.
-    pub at: u32,
-    /// How many bytes it takes.
-    pub width: u8,
-    /// Least value.
-    pub lo: i64,
-    /// Greatest value.
-    pub hi: i64,
-    /// The value that zero stands for.
-    pub initial: i64,
-    /// Whether it is the number of a node.
-    pub node: bool,
-}
-
-impl Cell {
-    /// Its value in a record whose part begins at `base`.
-    #[inline]
-    pub fn read(&self, bytes: &[u8], base: usize) -> i64 {
-        let raw = get(bytes, base + self.at as usize, self.width);
-        let mask = u64::MAX >> (64 - 8 * u32::from(self.width));
-        let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo).cast_unsigned()) & mask;
-        self.lo.wrapping_add(offset.cast_signed())
-    }
-
-    /// Writes a value that has been checked.
-    #[inline]
-    pub fn write(&self, bytes: &mut [u8], base: usize, value: i64) {
-        put(bytes, base + self.at as usize, self.width, value.wrapping_sub(self.initial).cast_unsigned());
-    }
-
-    /// Whether a value may be stored.
-    #[inline]
-    pub fn check(&self, value: i64) -> Result<(), FaultKind> {
-        if (self.lo..=self.hi).contains(&value) {
-            Ok(())
-        } else if !self.node {
-            Err(FaultKind::Range { value, lo: self.lo, hi: self.hi })
-        } else if value == -1 {
-            Err(FaultKind::NoneUsed)
-        } else {
-            Err(FaultKind::NoSuchNode(value))
-        }
-    }
-}
 
 /// A set in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,6 +204,8 @@ pub(crate) enum Shape {
     List(ListCell),
     /// A record: its fields.
     Record(Vec<Cell>),
+    /// An array.
+    Array(ArrayCell),
 }
 
 impl Shape {
@@ -287,6 +215,7 @@ impl Shape {
             Shape::Scalar(cell) => (cell.at, u32::from(cell.width)),
             Shape::Set(set) => (set.at, set.bytes()),
             Shape::List(list) => (list.at, list.bytes()),
+            Shape::Array(array) => (array.at, array.bytes()),
             Shape::Record(fields) => {
                 let at = fields.first().map_or(0, |f| f.at);
                 (at, fields.last().map_or(0, |f| f.at + u32::from(f.width) - at))
@@ -301,6 +230,7 @@ impl Shape {
             Shape::Set(set) => set.nodes,
             Shape::List(list) => list.fields.iter().any(|f| f.node),
             Shape::Record(fields) => fields.iter().any(|f| f.node),
+            Shape::Array(array) => array.names_nodes(),
         }
     }
 
@@ -308,6 +238,7 @@ impl Shape {
     pub fn words(&self) -> usize {
         match self {
             Shape::Set(set) => set.words(),
+            Shape::Array(array) => array.words(),
             _ => 1,
         }
     }
@@ -334,8 +265,8 @@ impl Planner<'_> {
     pub fn argument(&mut self, ty: &Type, span: Span) -> Result<Shape, LoadError> {
         let shape = self.shape(ty, None, true, span)?;
         match shape {
-            Shape::Scalar(_) | Shape::Set(_) => Ok(shape),
-            _ => Err(self.error(span, "an argument must be a scalar or a set".into())),
+            Shape::Scalar(_) | Shape::Set(_) | Shape::Array(_) => Ok(shape),
+            _ => Err(self.error(span, "an argument must be a scalar, a set or an array".into())),
         }
     }
 
@@ -345,6 +276,7 @@ impl Planner<'_> {
             Type::IntSet { lo, hi } => Shape::Set(self.set(lo.at(self.nodes), hi.at(self.nodes), false, span)?),
             Type::List { of, up_to, .. } => Shape::List(self.list(of, up_to.at(self.nodes), span)?),
             Type::Record(record) => Shape::Record(self.fields(record.index(), span)?),
+            Type::Array { by, of } => Shape::Array(self.array(by, of, initial, span)?),
             scalar => Shape::Scalar(self.cell(scalar, initial, strict, span)?),
         })
     }
@@ -409,6 +341,37 @@ impl Planner<'_> {
         };
         self.at += list.bytes();
         Ok(list)
+    }
+
+    /// An array, all of whose elements begin with one value. A node among them may be `none` wherever the array is kept: nobody need have set it.
+    pub fn array(&mut self, by: &Type, of: &Type, initial: Option<i64>, span: Span) -> Result<ArrayCell, LoadError> {
+        let (lo, hi) = match by {
+            Type::Int { lo, hi } => (lo.at(self.nodes), hi.at(self.nodes)),
+            _ => (0, i64::from(self.nodes) - 1),
+        };
+        if lo > hi {
+            return Err(self.error(span, format!("the array of {lo}..{hi} is empty with {} nodes", self.nodes)));
+        }
+        let mut element = Planner { protocol: self.protocol, nodes: self.nodes, at: 0 };
+        let fields = match of {
+            Type::Record(record) => element.fields(record.index(), span)?,
+            scalar => vec![element.cell(scalar, initial, false, span)?],
+        };
+        let count = hi.abs_diff(lo).saturating_add(1);
+        let bytes = count.saturating_mul(u64::from(element.at));
+        if bytes > MAX_RECORD_BYTES as u64 {
+            let message = format!(
+                "{count} elements of {} bytes are {bytes}; a record takes at most {MAX_RECORD_BYTES}: \
+                 make the array shorter, or its elements smaller",
+                element.at
+            );
+            return Err(self.error(span, message));
+        }
+        let by_node = matches!(by, Type::Node { .. });
+        let count = fit(count, "a number of elements, whose bytes are those of a record at most");
+        let array = ArrayCell { at: self.at, lo, count, by_node, element: element.at, fields };
+        self.at += array.bytes();
+        Ok(array)
     }
 
     fn fields(&mut self, record: usize, span: Span) -> Result<Vec<Cell>, LoadError> {

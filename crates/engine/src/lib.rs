@@ -35,6 +35,8 @@
 // A number that does not fit must not be cut in silence: see `number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod array;
+mod cell;
 mod defer;
 mod dispatch;
 mod engine;

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::fault::LoadError;
 use crate::flat::Code;
-use crate::plan::{Answers, ArgShapes, plan_role};
+use crate::plan::{Answers, ArgShapes, plan_local_arrays, plan_role};
 use std::sync::Arc;
 use trivium_protocol::{Access, BLOCK, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Protocol, RoleId};
 
@@ -11,7 +11,7 @@ impl Engine {
     /// Loads a protocol for a machine of `nodes` nodes, 1 to [`MAX_NODES`].
     ///
     /// # Errors
-    /// When something does not fit so many nodes: arguments of more than [`MAX_ARGS`] words, a set of more than
+    /// When something does not fit so many nodes: arguments of more than [`MAX_ARGS`] words, a local array of more than these, a set of more than
     /// [`MAX_NODES`] elements, a record of more than 64 KiB, an empty range, a lane that would hold nothing, a handler that may
     /// send more on a lane than it holds or take more than [`MAX_STEPS`] steps.
     pub fn load(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
@@ -33,11 +33,12 @@ impl Engine {
             stalls,
             tag_roles: [None; 2],
             no_room: vec![0; protocol.lanes.len()],
-            protocol,
             nodes,
             roles,
             lanes,
             args,
+            local_arrays: plan_local_arrays(&protocol, nodes)?,
+            protocol,
             flat: Code::default(),
             asks_always: false,
         };

@@ -1,17 +1,17 @@
 //! What is planned for a number of nodes: the records of roles, the room that their events need, and the arguments of events.
 
+use crate::array::ArrayCell;
 use crate::defer::DeferLayout;
 use crate::fault::LoadError;
 use crate::frame::{FRAME_SCALARS, FRAME_SETS};
-use crate::layout::{Planner, Shape};
+use crate::layout::{MAX_RECORD_BYTES, Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
 use trivium_protocol::again::{contains_defer, is_tried_by_look};
+use trivium_protocol::source::Span;
 use trivium_protocol::walk::contains_stall;
-use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId};
+use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId, Type};
 
-/// Most bytes of a record.
-pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
 /// No column: the role never answers the event.
 const NO_COLUMN: u16 = u16::MAX;
 
@@ -132,12 +132,15 @@ impl ArgShapes {
             let mut planner = Planner { protocol, nodes, at: 0 };
             let shapes =
                 args.iter().map(|a| planner.argument(&a.ty, a.span)).collect::<Result<Vec<Shape>, LoadError>>()?;
+            for (arg, shape) in args.iter().zip(&shapes) {
+                fits_an_argument(protocol, &arg.name, shape, arg.span)?;
+            }
             let words: usize = shapes.iter().map(Shape::words).sum();
             if words > MAX_ARGS {
                 let span = args.first().map(|a| a.span).unwrap_or_default();
                 let message = format!(
                     "the arguments of {what} {name} take {words} words with {nodes} nodes; {MAX_ARGS} are possible: \
-                     pass fewer, or use fewer nodes (a set takes one word for each 64)"
+                     pass fewer, or use fewer nodes (a set takes one word for each 64, an array one for 8 bytes)"
                 );
                 return Err(LoadError::at(protocol, span, message));
             }
@@ -149,6 +152,40 @@ impl ArgShapes {
             tasks: protocol.tasks.iter().map(|t| each("task", &t.name, &t.args)).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// What is kept as the words of an argument has no more of them than an event has.
+fn fits_an_argument(protocol: &Protocol, name: &str, shape: &Shape, span: Span) -> Result<(), LoadError> {
+    let Shape::Array(array) = shape else { return Ok(()) };
+    let words = array.words();
+    if words <= MAX_ARGS {
+        return Ok(());
+    }
+    let (count, bytes) = (array.count, array.element);
+    let what = if array.by_node { "nodes" } else { "elements" };
+    let byte = if bytes == 1 { "byte" } else { "bytes" };
+    let message = format!(
+        "`{name}`: {count} {what} of {bytes} {byte} need {words} words; an argument or local has at most {MAX_ARGS}: \
+         make the elements smaller, pass the array in parts, or use it where it is"
+    );
+    Err(LoadError::at(protocol, span, message))
+}
+
+/// The arrays that are locals of some handler, each type with its place among the words of one.
+pub(crate) fn plan_local_arrays(protocol: &Protocol, nodes: u32) -> Result<Vec<(Type, ArrayCell)>, LoadError> {
+    let mut planned: Vec<(Type, ArrayCell)> = Vec::new();
+    for handler in protocol.roles.iter().flat_map(|role| role.code()) {
+        for local in &handler.locals {
+            let Type::Array { by, of } = &local.ty else { continue };
+            if planned.iter().any(|(known, _)| *known == local.ty) {
+                continue;
+            }
+            let array = Planner { protocol, nodes, at: 0 }.array(by, of, None, handler.span)?;
+            fits_an_argument(protocol, &local.name, &Shape::Array(array.clone()), handler.span)?;
+            planned.push((local.ty.clone(), array));
+        }
+    }
+    Ok(planned)
 }
 
 /// Plans a role for so many nodes.
@@ -179,7 +216,7 @@ fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), Load
         return Ok(());
     }
     let message = format!(
-        "a record of role {} takes {bytes} bytes; {MAX_RECORD_BYTES} are possible: shorten its lists or its defer space",
+        "a record of role {} takes {bytes} bytes; {MAX_RECORD_BYTES} are possible: shorten its lists, its arrays or its defer space",
         role.name
     );
     Err(LoadError::at(protocol, role.span, message))

@@ -18,6 +18,8 @@ pub enum Value {
     List(Vec<Vec<i64>>),
     /// The fields of a record.
     Record(Vec<i64>),
+    /// What the first element of an array is called, and its elements, one number for each field.
+    Array(i64, Vec<Vec<i64>>),
 }
 
 impl Engine {
@@ -31,6 +33,9 @@ impl Engine {
                 Value::List((0..list.len(record)).map(|i| fields(&list.fields, list.element_at(i))).collect())
             }
             Shape::Record(cells) => Value::Record(fields(cells, 0)),
+            Shape::Array(array) => {
+                Value::Array(array.lo, (0..array.count).map(|i| fields(&array.fields, array.element_at(i))).collect())
+            }
         }
     }
 
@@ -135,6 +140,10 @@ impl Engine {
             words = rest;
             texts.push(match shape {
                 Shape::Set(set) => set_text(Set::of_words(mine).iter(false).map(|bit| bit + set.lo)),
+                Shape::Array(array) => {
+                    let values: Vec<i64> = array.values_of_words(&Set::of_words(mine)).collect();
+                    self.array_text(&named.ty, &values)
+                }
                 _ => self.scalar_text(&named.ty, mine[0]),
             });
         }
@@ -147,13 +156,27 @@ impl Engine {
             Value::Set(elements) => set_text(elements.iter().copied()),
             Value::List(elements) => format!("[{}]", self.elements_text(ty, elements).join(", ")),
             Value::Record(fields) => self.fields_text(ty, fields),
+            Value::Array(_, elements) => format!("[{}]", self.elements_text(ty, elements).join(", ")),
         }
     }
 
-    /// The elements of a list, one text each.
+    /// An array by all its numbers.
+    pub(crate) fn array_text(&self, ty: &Type, values: &[i64]) -> String {
+        let width = match ty {
+            Type::Array { of, .. } => match &**of {
+                Type::Record(record) => self.protocol.records[record.index()].fields.len().max(1),
+                _ => 1,
+            },
+            _ => 1,
+        };
+        let elements: Vec<Vec<i64>> = values.chunks(width).map(<[i64]>::to_vec).collect();
+        format!("[{}]", self.elements_text(ty, &elements).join(", "))
+    }
+
+    /// The elements of a list or array, one text each.
     pub fn elements_text(&self, ty: &Type, elements: &[Vec<i64>]) -> Vec<String> {
         let of = match ty {
-            Type::List { of, .. } => of,
+            Type::List { of, .. } | Type::Array { of, .. } => of,
             other => other,
         };
         elements.iter().map(|fields| self.fields_text(of, fields)).collect()

@@ -1,6 +1,7 @@
 //! Where records and arguments name nodes, and the same with other names, for whoever explores protocols whose nodes
 //! are alike.
 
+use crate::array::ArrayCell;
 use crate::engine::Engine;
 use crate::layout::{Cell, SetCell, Shape};
 use crate::mechanisms::{Args, Node, Payload};
@@ -59,6 +60,7 @@ impl Engine {
         defers.naming_mut(record, |record, at, shape| match shape {
             Shape::Scalar(cell) => rename_cell(cell, record, at, to),
             Shape::Set(set) => rename_set(set, record, at, to, few),
+            Shape::Array(array) => rename_array(array, record, at, to),
             Shape::List(_) | Shape::Record(_) => {}
         });
     }
@@ -78,6 +80,7 @@ impl Engine {
             match shape {
                 Shape::Scalar(cell) => see_cell(cell, record, at, place, &mut see),
                 Shape::Set(set) => set.each(record, at, few, |node| see(place, fit(node, "the number of a node"))),
+                Shape::Array(array) => see_array(array, record, at, place, &mut see),
                 Shape::List(_) | Shape::Record(_) => {}
             }
         });
@@ -99,6 +102,12 @@ impl Engine {
                 Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
                 Shape::Set(set) if set.nodes => {
                     let value = renamed_set(&Set::of_words(mine), to, self.few());
+                    value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
+                }
+                Shape::Array(array) if array.names_nodes() => {
+                    let words = Set::of_words(mine);
+                    let values: Vec<i64> = array.values_of_words(&words).collect();
+                    let value = array.to_words(renamed_values(array, &values, to).into_iter());
                     value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
                 }
                 _ => mine.iter().for_each(|&word| renamed.push(word)),
@@ -131,11 +140,49 @@ fn rename_set(set: &SetCell, record: &mut [u8], base: usize, to: &[Node], few: b
     set.write(record, base, &renamed);
 }
 
+/// The numbers of an array whose nodes have other names: by node, each element is now that of the node's new name.
+fn renamed_values(array: &ArrayCell, values: &[i64], to: &[Node]) -> Vec<i64> {
+    let mut renamed = values.to_vec();
+    let width = array.fields.len();
+    for (place, element) in values.chunks(width).enumerate() {
+        let place = match (array.by_node, to.get(place)) {
+            (true, Some(&name)) => usize::from(name),
+            _ => place,
+        };
+        let new = &mut renamed[place * width..(place + 1) * width];
+        for ((new, &old), field) in new.iter_mut().zip(element).zip(&array.fields) {
+            *new = if field.node { renamed_node(old, to) } else { old };
+        }
+    }
+    renamed
+}
+
+fn rename_array(array: &ArrayCell, record: &mut [u8], base: usize, to: &[Node]) {
+    let values: Vec<i64> = array.values(record, base).collect();
+    let renamed = renamed_values(array, &values, to);
+    array.write(record, base, renamed.into_iter());
+}
+
+/// By node, each element tells of its node what it holds, but for other nodes; what is a node itself is told as in a record.
+fn see_array(array: &ArrayCell, record: &[u8], base: usize, place: u32, see: &mut impl FnMut(u32, Node)) {
+    for element in 0..array.count {
+        let at = base + array.element_at(element);
+        if array.by_node {
+            see(place ^ array.told(record, base, element), array.node(element));
+        }
+        // Where an array is by node, the number of an element is a name too.
+        let first = if array.by_node { 0 } else { element * fit::<_, u32>(array.fields.len(), "at most 16 fields") };
+        let fields = array.fields.iter().zip(place.wrapping_add(0x8000 + first)..);
+        fields.for_each(|(cell, place)| see_cell(cell, record, at, place, see));
+    }
+}
+
 fn rename_shape(shape: &Shape, record: &mut [u8], to: &[Node], few: bool) {
     match shape {
         Shape::Scalar(cell) => rename_cell(cell, record, 0, to),
         Shape::Set(set) => rename_set(set, record, 0, to, few),
         Shape::Record(fields) => fields.iter().for_each(|cell| rename_cell(cell, record, 0, to)),
+        Shape::Array(array) => rename_array(array, record, 0, to),
         Shape::List(list) => {
             for element in 0..list.len(record) {
                 list.fields.iter().for_each(|cell| rename_cell(cell, record, list.element_at(element), to));
@@ -159,6 +206,7 @@ fn see_shape(shape: &Shape, record: &[u8], place: u32, few: bool, see: &mut impl
         Shape::Record(fields) => {
             fields.iter().zip(place..).for_each(|(cell, place)| see_cell(cell, record, 0, place, see));
         }
+        Shape::Array(array) => see_array(array, record, 0, place, see),
         Shape::List(list) => {
             for element in 0..list.len(record) {
                 let place =

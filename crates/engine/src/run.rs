@@ -19,7 +19,7 @@ use crate::number::low_u16;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId,
+    EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId, Type,
 };
 
 /// A record that a handler has looked at.
@@ -277,6 +277,10 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
             Slot::Set { at } => Some(self.frame.sets[at as usize]),
             Slot::Scalars { .. } => None,
         }
+    }
+
+    fn local_type(&self, local: LocalId) -> Option<&'e Type> {
+        self.handler.locals.get(local.index()).map(|local| &local.ty)
     }
 
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {

@@ -4,7 +4,7 @@
 //! only, which look at the event and at records of its node. So it can be asked as often as one likes, and leaves no trace.
 
 use crate::engine::Engine;
-use crate::evaluate::{Scope, scalar, set, truth};
+use crate::evaluate::{Scope, array, scalar, set, truth};
 use crate::event::Event;
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::invariant::SystemView;
@@ -256,6 +256,12 @@ impl<'e, W: SystemView> Trial<'e, '_, W> {
                 }
                 Ok(())
             }
+            (Slot::Set { at }, [value]) if matches!(value.ty, Type::Array { .. }) => {
+                let values = array(self, value)?;
+                let cell = self.engine.local_array(&value.ty, value.span)?;
+                self.sets[usize::from(at)] = cell.to_words(values.into_iter());
+                Ok(())
+            }
             (Slot::Set { at }, [value]) => {
                 let mut elements = Set::default();
                 set(self, value, &mut elements)?;
@@ -302,6 +308,10 @@ impl<'e, W: SystemView> Scope<'e> for Trial<'e, '_, W> {
             Slot::Set { at } => self.sets.get(usize::from(at)).cloned(),
             Slot::Scalars { .. } => None,
         }
+    }
+
+    fn local_type(&self, local: LocalId) -> Option<&'e Type> {
+        self.handler.locals.get(local.index()).map(|local| &local.ty)
     }
 
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {

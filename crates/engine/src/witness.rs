@@ -1,7 +1,7 @@
 //! Why an invariant is false: the part of its condition that decides, for which nodes, and the values in it.
 
 use crate::engine::Engine;
-use crate::evaluate::{scalar, set, truth};
+use crate::evaluate::{array, scalar, set, truth};
 use crate::fault::Try;
 use crate::invariant::{SystemView, View};
 use crate::mechanisms::{Node, Object};
@@ -116,6 +116,10 @@ impl<W: SystemView> Telling<'_, '_, '_, W> {
                 self.set_value(left, out)?;
                 return self.set_value(right, out);
             }
+            ExprKind::ArrayEqual(left, right) => {
+                self.array_value(left, out)?;
+                return self.array_value(right, out);
+            }
             ExprKind::In(element, of) => {
                 self.values(element, out)?;
                 return self.set_value(of, out);
@@ -146,6 +150,16 @@ impl<W: SystemView> Telling<'_, '_, '_, W> {
                 format!("`{}` is {}", self.text(expr), self.engine.scalar_text(&expr.ty, value))
             }
         };
+        if !out.contains(&value) {
+            out.push(value);
+        }
+        Ok(())
+    }
+
+    fn array_value(&mut self, expr: &Expr, out: &mut Vec<String>) -> Try<()> {
+        let values = array(self.view, expr)?;
+        let text = self.engine.array_text(&expr.ty, &values);
+        let value = format!("`{}` is {text}", self.text(expr));
         if !out.contains(&value) {
             out.push(value);
         }

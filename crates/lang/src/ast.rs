@@ -164,6 +164,12 @@ pub enum Type {
         queue: bool,
         span: Span,
     },
+    /// `[node] of 0..8`, `[0..3] of bool`.
+    Array {
+        by: Box<Type>,
+        of: Box<Type>,
+        span: Span,
+    },
 }
 
 /// A role.

@@ -47,8 +47,8 @@ pub use call::{
 };
 pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
 pub use handler::{
-    Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive, Request,
-    RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, try_again,
+    Arrived, Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive,
+    Request, RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, try_again,
 };
 pub use records::{
     ASKS, Asking, Held, Instance, Lines, Locks, OVERTAKES, Protocols, RELEASE, Records, Roomy, Schedule, Slot,

@@ -20,7 +20,7 @@ enum Holder {
     Call(OpId, u16),
     Message(MessageId, u16),
     Task(TaskId, u16),
-    /// A variable; of a list, all its elements.
+    /// A variable; of a list or array, all its elements.
     Var(RoleId, VarId, u16),
     /// A local of the code of this number.
     Local(usize, LocalId, u16),
@@ -28,6 +28,17 @@ enum Holder {
     Result,
     /// Words of memory, of any node.
     Memory,
+}
+
+impl Holder {
+    /// A part of a value that is moved as a whole, from the first on.
+    fn part(self, part: u16) -> Holder {
+        match self {
+            Holder::Var(role, var, first) => Holder::Var(role, var, first + part),
+            Holder::Local(code, local, first) => Holder::Local(code, local, first + part),
+            whole => whole,
+        }
+    }
 }
 
 /// Which values move where, and which are looked at.
@@ -105,8 +116,12 @@ impl<'p> Flow<'p> {
                         let others = fields.filter(|(_, field)| first_of(&field.ty) != Some(Bound::fixed(0)));
                         self.mixed.extend(others.map(|(field, _)| Holder::Var(role, var, field)));
                     }
+                    Type::Array { of, .. } if first_of(of) == Some(Bound::fixed(declared.initial)) => {}
                     ty if first_of(ty) == Some(Bound::fixed(declared.initial)) => {}
-                    _ => _ = self.mixed.insert(Holder::Var(role, var, 0)),
+                    ty => {
+                        let fields = 0..self.fields(element_of(ty));
+                        self.mixed.extend(fields.map(|field| Holder::Var(role, var, field)));
+                    }
                 }
             }
         }
@@ -134,7 +149,9 @@ impl<'p> Flow<'p> {
                 EventKind::Task(task) => Holder::Task(task, arg),
                 _ => continue,
             };
-            self.moves(from, Holder::Local(self.code, LocalId(arg), 0));
+            for part in 0..self.parts_of(&handler.locals[usize::from(arg)].ty) {
+                self.moves(from, Holder::Local(self.code, LocalId(arg), part));
+            }
         }
     }
 
@@ -204,6 +221,14 @@ impl<'p> Flow<'p> {
                     self.value(value, &ty, Holder::Var(place.role, place.var, field));
                 }
             }
+            StepKind::AssignElement(place, index, first, values) => {
+                self.look_at_owner(place);
+                self.look(index);
+                for (field, value) in (*first..).zip(values) {
+                    let ty = self.field_type(self.element_type(place), field);
+                    self.value(value, &ty, Holder::Var(place.role, place.var, field));
+                }
+            }
             StepKind::Clear(place) => self.look_at_owner(place),
             StepKind::Let(local, values) => {
                 for (field, value) in (0..).zip(values) {
@@ -263,7 +288,9 @@ impl<'p> Flow<'p> {
     fn value(&mut self, value: &Expr, ty: &Type, to: Holder) {
         match self.holder(value) {
             Some(from) if value.ty == *ty => {
-                self.moves(from, to);
+                for field in 0..self.parts_of(ty) {
+                    self.moves(from.part(field), to.part(field));
+                }
                 parts(value).into_iter().for_each(|part| self.look(part));
             }
             _ => {
@@ -283,6 +310,7 @@ impl<'p> Flow<'p> {
             ExprKind::LocalField(local, field) => Some(Holder::Local(self.code, *local, *field)),
             ExprKind::Var(place) => Some(Holder::Var(place.role, place.var, place.field.unwrap_or(0))),
             ExprKind::Element(place, _, field) => Some(Holder::Var(place.role, place.var, *field)),
+            ExprKind::LocalElement(local, _, field) => Some(Holder::Local(self.code, *local, *field)),
             ExprKind::Memory(_) => Some(Holder::Memory),
             _ => None,
         }
@@ -290,7 +318,11 @@ impl<'p> Flow<'p> {
 
     /// Something depends on a value.
     fn look(&mut self, value: &Expr) {
-        visit(value, &mut |expr| self.looked_at.extend(self.holder(expr)));
+        visit(value, &mut |expr| {
+            let parts = 0..self.parts_of(&expr.ty);
+            let holder = self.holder(expr);
+            self.looked_at.extend(holder.iter().flat_map(|holder| parts.clone().map(|part| holder.part(part))));
+        });
     }
 
     fn look_at_owner(&mut self, place: &Place) {
@@ -302,12 +334,9 @@ impl<'p> Flow<'p> {
         self.looked_at.extend(fields.map(|field| Holder::Var(place.role, place.var, field)));
     }
 
-    /// The type of the elements of a list, or of a variable that is none.
+    /// The type of the elements of a list or array, or of a variable that is none.
     fn element_type(&self, place: &Place) -> &'p Type {
-        match &self.protocol.roles[place.role.index()].vars[place.var.index()].ty {
-            Type::List { of, .. } => of,
-            other => other,
-        }
+        element_of(&self.protocol.roles[place.role.index()].vars[place.var.index()].ty)
     }
 
     fn fields(&self, ty: &Type) -> u16 {
@@ -315,6 +344,11 @@ impl<'p> Flow<'p> {
             Type::Record(record) => self.protocol.records[record.index()].fields.len() as u16,
             _ => 1,
         }
+    }
+
+    /// How many places a value that is moved as a whole is in: of an array of records one a field.
+    fn parts_of(&self, ty: &Type) -> u16 {
+        if let Type::Array { of, .. } = ty { self.fields(of) } else { 1 }
     }
 
     fn field_type(&self, ty: &Type, field: u16) -> Type {
@@ -333,6 +367,14 @@ fn closure(from: impl Iterator<Item = Holder>, next: &BTreeMap<Holder, Vec<Holde
         open.extend(next.get(&holder).into_iter().flatten().filter(|next| reached.insert(**next)));
     }
     reached
+}
+
+/// The type of the elements of a list or array, or the type itself.
+fn element_of(ty: &Type) -> &Type {
+    match ty {
+        Type::List { of, .. } | Type::Array { of, .. } => of,
+        other => other,
+    }
 }
 
 /// The first value of a type, which is passed for all.

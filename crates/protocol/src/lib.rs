@@ -164,7 +164,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// A type. Scalars are `Bool` to `Thread`; sets, lists and records are wide.
+/// A type. Scalars are `Bool` to `Thread`; sets, lists, records and arrays are wide.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// false or true.
@@ -209,6 +209,13 @@ pub enum Type {
     },
     /// A record of scalars.
     Record(RecordId),
+    /// So many values of one type, each of which can be looked at and changed by itself.
+    Array {
+        /// By what its elements are named: a node that is not optional, or the numbers of a range.
+        by: Box<Type>,
+        /// The elements: scalars or records.
+        of: Box<Type>,
+    },
 }
 
 /// A field, an argument or a variable: a name with a type.
@@ -320,7 +327,7 @@ pub struct Message {
     pub name: String,
     /// Its lane.
     pub lane: LaneId,
-    /// Its arguments: scalars or sets of nodes.
+    /// Its arguments: scalars, sets of nodes or arrays.
     pub args: Vec<Named>,
     /// What data it carries.
     pub payload: PayloadShape,
@@ -506,7 +513,7 @@ pub struct Var {
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Its first value, for numbers and truth values.
+    /// Its first value, for numbers and truth values; of an array that of each element.
     pub initial: i64,
     /// Where it was declared.
     pub span: Span,
@@ -574,7 +581,7 @@ pub enum Slot {
         /// How many.
         count: u16,
     },
-    /// In this set place.
+    /// In this set place, which also holds an array: its bytes are those of an argument.
     Set {
         /// The place.
         at: u16,

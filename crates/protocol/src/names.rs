@@ -131,6 +131,7 @@ impl Protocol {
                 format!("{} of {} up to {up_to}", if *queue { "queue" } else { "list" }, self.type_name(of))
             }
             Type::Record(r) => self.records[r.index()].name.clone(),
+            Type::Array { by, of } => format!("[{}] of {}", self.type_name(by), self.type_name(of)),
         }
     }
 }

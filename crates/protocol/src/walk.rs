@@ -95,6 +95,7 @@ pub fn performs_for_threads(protocol: &Protocol) -> bool {
 pub fn place_of(step: &StepKind) -> Option<&Place> {
     match step {
         StepKind::Assign(place, _)
+        | StepKind::AssignElement(place, ..)
         | StepKind::Insert(place, _)
         | StepKind::Remove(place, _)
         | StepKind::Push(place, _)
@@ -116,6 +117,7 @@ pub fn expressions(step: &StepKind) -> Vec<&Expr> {
 fn values(step: &StepKind) -> Vec<&Expr> {
     match step {
         StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
+        StepKind::AssignElement(_, index, _, values) => std::iter::once(index).chain(values).collect(),
         StepKind::Start(_, values) => values.iter().collect(),
         StepKind::Insert(_, e) | StepKind::Remove(_, e) | StepKind::Assert(e) => vec![e],
         StepKind::If(e, _, _) | StepKind::ForSet(_, e, _) => vec![e],
@@ -150,6 +152,7 @@ pub fn parts(whole: &Expr) -> Vec<&Expr> {
     match &whole.kind {
         ExprKind::Var(place) | ExprKind::Length(place) => object_of(&place.owner).into_iter().collect(),
         ExprKind::Element(place, index, _) => object_of(&place.owner).into_iter().chain([&**index]).collect(),
+        ExprKind::LocalElement(_, index, _) => vec![index],
         ExprKind::InState(owner, ..) => object_of(owner).into_iter().collect(),
         ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Pick(e) | ExprKind::Index(e) => {
             vec![e]
@@ -159,6 +162,7 @@ pub fn parts(whole: &Expr) -> Vec<&Expr> {
         ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
             vec![a, b]
         }
+        ExprKind::ArrayEqual(a, b) => vec![a, b],
         ExprKind::SetOf(list) => list.iter().collect(),
         ExprKind::Flight(_, to) => to.iter().map(|to| &**to).collect(),
         _ => Vec::new(),

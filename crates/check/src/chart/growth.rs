@@ -85,7 +85,11 @@ fn variable(model: &Model, fault: &Fault) -> Option<Bounded> {
 fn assigned(steps: &[Step], at: Span) -> Option<&Place> {
     let within = |outer: Span| outer.file == at.file && outer.start <= at.start && at.end <= outer.end;
     steps.iter().find_map(|step| match &step.kind {
-        StepKind::Assign(place, _) | StepKind::Push(place, _) if within(step.span) => Some(place),
+        StepKind::Assign(place, _) | StepKind::Push(place, _) | StepKind::AssignElement(place, ..)
+            if within(step.span) =>
+        {
+            Some(place)
+        }
         StepKind::If(_, yes, no) => assigned(yes, at).or_else(|| assigned(no, at)),
         StepKind::ForSet(_, _, steps)
         | StepKind::ForRange(_, _, _, steps)
@@ -107,7 +111,7 @@ impl Bounded {
         Some(match model.engine.read_var(self.role, record, var) {
             Value::Record(fields) => fields.get(usize::from(self.field?))?.to_string(),
             Value::List(elements) => counted(&model.engine.elements_text(ty, &elements)),
-            Value::Scalar(_) | Value::Set(_) => model.engine.var_text(self.role, record, var),
+            Value::Scalar(_) | Value::Set(_) | Value::Array(..) => model.engine.var_text(self.role, record, var),
         })
     }
 
@@ -128,6 +132,7 @@ impl Bounded {
                 let field = &model.protocol().records[record.index()].fields[usize::from(field)];
                 (&field.ty, format!("{}.{}", var.name, field.name))
             }
+            (Type::Array { of, .. }, _) => (&**of, var.name.clone()),
             (ty, _) => (ty, var.name.clone()),
         };
         let bound = match ty {

@@ -425,6 +425,6 @@ fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Opt
             let count = hi.at(system.nodes).saturating_sub(lo.at(system.nodes)).saturating_add(1).max(0);
             if count <= 12 { single(0..1 << count) } else { None }
         }
-        Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) => None,
+        Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) | Type::Array { .. } => None,
     }
 }

@@ -162,7 +162,7 @@ impl Model {
                 "check it with fewer nodes or objects",
             ));
         }
-        let codec = Codec::new(protocol, &layout, system.nodes, &objects);
+        let codec = Codec::new(&engine, &layout, &objects);
         let lanes = lanes(&engine, system)?;
         let demands = demands(protocol, &objects, system.nodes, &layout);
         let longest = (0..protocol.roles.len()).map(|r| engine.record_bytes(RoleId::at(r))).max();

@@ -64,6 +64,7 @@ fn moves_contents_alone(step: &StepKind) -> bool {
         }
         StepKind::Install(at) => at.is_none(),
         StepKind::Assign(..)
+        | StepKind::AssignElement(..)
         | StepKind::Let(..)
         | StepKind::Insert(..)
         | StepKind::Remove(..)

@@ -3,9 +3,9 @@
 use crate::system::layout::Layout;
 use std::cmp::Ordering;
 use std::fmt::Display;
-use trivium_engine::number::{fit, index, index_of_word, low_u8, low_u16, low_u32};
-use trivium_engine::{Args, CacheLine, Node, Object, Payload};
-use trivium_protocol::{LaneId, Line, MessageId, PayloadShape, Protocol, TaskId, Type};
+use trivium_engine::number::{fit, index, low_u8, low_u16, low_u32};
+use trivium_engine::{Args, CacheLine, Engine, Node, Object, Payload};
+use trivium_protocol::{EventKind, LaneId, Line, MessageId, PayloadShape, TaskId};
 
 /// Why a number is that of a node.
 const AT_MOST: &str = "the number of a node: there are at most 256";
@@ -381,8 +381,8 @@ impl MessageForm {
 }
 
 impl Codec {
-    pub fn new(protocol: &Protocol, layout: &Layout, nodes: u32, objects: &[u32]) -> Codec {
-        let words = |args: &[trivium_protocol::Named]| args.iter().map(|a| arg_words(&a.ty, nodes)).sum();
+    pub fn new(engine: &Engine, layout: &Layout, objects: &[u32]) -> Codec {
+        let (protocol, nodes) = (engine.protocol(), engine.nodes());
         let ids = objects.iter().copied().max().unwrap_or(0) as usize + 1;
         let nodes_count = nodes as usize;
         let headers = protocol.messages.len() * nodes_count * nodes_count * ids;
@@ -392,13 +392,13 @@ impl Codec {
             ids,
             header: bytes_of(headers.saturating_sub(1)),
             queues: if protocol.tasks.is_empty() { 0 } else { nodes_count },
-            messages: protocol
-                .messages
-                .iter()
-                .map(|m| MessageForm {
+            messages: (0..)
+                .map(MessageId)
+                .zip(&protocol.messages)
+                .map(|(id, m)| MessageForm {
                     lane: m.lane,
                     object: m.object,
-                    words: words(&m.args),
+                    words: engine.argument_words(EventKind::Message(id)),
                     data: m.payload != PayloadShape::Nothing,
                     stands: {
                         let lane = &protocol.lanes[m.lane.index()];
@@ -407,7 +407,11 @@ impl Codec {
                 })
                 .collect(),
             heads: Vec::new(),
-            tasks: protocol.tasks.iter().map(|t| (words(&t.args), protocol.roles[t.role.index()].object)).collect(),
+            tasks: (0..)
+                .map(TaskId)
+                .zip(&protocol.tasks)
+                .map(|(id, t)| (engine.argument_words(EventKind::Task(id)), protocol.roles[t.role.index()].object))
+                .collect(),
         };
         codec.heads = (0..headers.min(MOST_HEADS)).map(|header| codec.head(header)).collect();
         codec
@@ -626,17 +630,6 @@ where
 /// Bytes of numbers up to one.
 fn bytes_of(greatest: usize) -> usize {
     size_of::<usize>() - greatest.leading_zeros() as usize / 8
-}
-
-/// Words that an argument takes.
-fn arg_words(ty: &Type, nodes: u32) -> usize {
-    match ty {
-        Type::NodeSet => nodes.div_ceil(64) as usize,
-        Type::IntSet { lo, hi } => {
-            index_of_word((hi.at(nodes).saturating_sub(lo.at(nodes)).saturating_add(64) / 64).max(1))
-        }
-        _ => 1,
-    }
 }
 
 fn put(out: &mut Vec<u8>, mut value: u64) {

@@ -1,6 +1,7 @@
 //! All tests of the checker that use it as other crates do, in one program: a program for each file would be linked 24 times.
 
 mod answers;
+mod arrays;
 mod blocks;
 mod browser;
 mod calls;

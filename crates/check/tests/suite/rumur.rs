@@ -2,7 +2,10 @@
 //!
 //! Skipped where Rumur (a Debian package) is not installed.
 
+use crate::arrays;
 use crate::oracle::{Answer, Oracle, SLOW, compile, number_before, root, run, system};
+use crate::shipped::written;
+use crate::slow;
 use std::path::Path;
 use std::process::Command;
 use trivium_check::{Config, System, Verdict, explore};
@@ -84,4 +87,25 @@ fn rumur_agrees_about_the_file_tests() {
 #[test]
 fn rumur_counts_the_same_states_of_larger_systems() {
     RUMUR.counts_the_same_states_of_larger_systems();
+}
+
+#[test]
+fn rumur_counts_the_same_states_of_random_protocols_with_arrays() {
+    if !RUMUR.is_installed() {
+        return;
+    }
+    let few = System { ops: Some(2), every_order: false, ..system(2, 1).system };
+    let config = Config { system: few, max_states: Some(10_000), ..system(2, 1) };
+    let (mut verdicts, most) = ([0; 3], if slow::is_asked_for() { 60 } else { 8 });
+    for seed in (0..400u64).map(|number| number * 104_729) {
+        let protocol = written(&arrays::protocol(seed));
+        let report = explore(&protocol, &config).unwrap();
+        let told = &mut verdicts[report.verdict as usize];
+        if report.verdict == Verdict::Incomplete || *told >= most / 2 {
+            continue;
+        }
+        *told += 1;
+        RUMUR.compare(&format!("arrays-{seed}"), &protocol, &config, &report).unwrap();
+    }
+    assert!(verdicts[Verdict::Holds as usize] == most / 2 && verdicts[Verdict::Violated as usize] == most / 2);
 }

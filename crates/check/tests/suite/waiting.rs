@@ -8,7 +8,9 @@ use trivium_check::{Config, Report, Search, System, Verdict, explore, orbits, te
 /// Nodes ask a home for one of its seats and give it back; some also knock. `desk` is a record of the home's node.
 fn protocol(seed: u64) -> String {
     let mut random = Random(seed);
-    (0..4).for_each(|_| drop(random.below(2)));
+    for _ in 0..4 {
+        random.below(2);
+    }
     let ask = random.one(&[
         "fifo merged buffered",
         "fifo merged buffered",

@@ -137,6 +137,14 @@ impl Lowering<'_> {
                 let other = self.look(&place.owner, place.role, span)?;
                 Op::Length { to, other, list }
             }
+            ExprKind::Element(place, index, field) if self.engine.is_array(place) => {
+                let index = self.value(index)?;
+                let array = self.array_of(place)?;
+                let field = u8::try_from(*field).ok()?;
+                self.code.arrays[array as usize].fields.get(field as usize)?;
+                let other = self.look(&place.owner, place.role, span)?;
+                Op::ElementOfArray { to, index, field, other, array }
+            }
             ExprKind::Element(place, index, field) => {
                 let index = self.value(index)?;
                 let list = self.list_of(place)?;
@@ -169,6 +177,8 @@ impl Lowering<'_> {
                 Op::InState { to, states: u16::try_from(self.code.states.len() - 1).ok()? }
             }
             ExprKind::Constant(_)
+            | ExprKind::LocalElement(..)
+            | ExprKind::ArrayEqual(..)
             | ExprKind::SetOf(_)
             | ExprKind::AllNodes
             | ExprKind::SetBinary(..)

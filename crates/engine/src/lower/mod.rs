@@ -9,7 +9,7 @@ use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reaction, Reg, SetRe
 use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use trivium_protocol::source::Span;
-use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot};
+use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot, Type};
 
 /// How deep steps of other roles and objects can lie within each other.
 pub(crate) const MOST_DEPTH: u8 = 4;
@@ -56,6 +56,10 @@ impl Code {
 
     /// Adds a handler, unless it needs more of something than instructions can name.
     fn add(&mut self, engine: &Engine, role: RoleId, handler: &Handler) -> Option<Entry> {
+        // Registers for sets are moved by so many words as sets have.
+        if handler.locals.iter().any(|local| matches!(local.ty, Type::Array { .. })) {
+            return None;
+        }
         let before = self.ops.len();
         let mut lowering = Lowering {
             engine,
@@ -243,6 +247,16 @@ impl Lowering<'_> {
         let at = self.code.sets.iter().position(|known| *known == cell).unwrap_or_else(|| {
             self.code.sets.push(cell);
             self.code.sets.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// An array among those that instructions name.
+    pub fn array_of(&mut self, place: &Place) -> Option<u16> {
+        let Shape::Array(array) = self.engine.shape(place)? else { return None };
+        let at = self.code.arrays.iter().position(|known| known == array).unwrap_or_else(|| {
+            self.code.arrays.push(array.clone());
+            self.code.arrays.len() - 1
         });
         u16::try_from(at).ok()
     }

@@ -31,6 +31,9 @@ impl Lowering<'_> {
         let span = step.span;
         match &step.kind {
             StepKind::Assign(place, values) => self.assign(place, values, span)?,
+            StepKind::AssignElement(place, index, first, values) => {
+                self.assign_element(place, index, *first, values, span)?;
+            }
             StepKind::Let(local, values) => self.bind(*local, values, span)?,
             StepKind::Insert(place, element) => self.change_set(place, element, true, span)?,
             StepKind::Remove(place, element) => self.change_set(place, element, false, span)?,
@@ -138,6 +141,27 @@ impl Lowering<'_> {
             }
             _ => return None,
         }
+        Some(())
+    }
+
+    /// Some fields of an element of a list or array get values, from one of them on.
+    fn assign_element(&mut self, place: &Place, index: &Expr, first: u16, exprs: &[Expr], span: Span) -> Option<()> {
+        self.charge()?;
+        let at = self.value(index)?;
+        let from = self.values(exprs)?;
+        let (first, count) = (u8::try_from(first).ok()?, u8::try_from(exprs.len()).ok()?);
+        let (fields, op): (Vec<Cell>, Box<dyn Fn(bool) -> Op>) = if self.engine.is_array(place) {
+            let array = self.array_of(place)?;
+            let op = move |other| Op::WriteElementOfArray { index: at, from, first, fields: count, other, array };
+            (self.code.arrays[array as usize].fields.clone(), Box::new(op))
+        } else {
+            let list = self.list_of(place)?;
+            let op = move |other| Op::WriteElement { index: at, from, first, fields: count, other, list };
+            (self.code.lists[list as usize].fields.clone(), Box::new(op))
+        };
+        self.check_fields(fields.get(usize::from(first)..)?, from, exprs)?;
+        let other = self.change(place, span)?;
+        self.emit(op(other), index.span);
         Some(())
     }
 
@@ -347,7 +371,7 @@ impl Lowering<'_> {
                     let set = self.set_from(expr, cell.lo)?;
                     Word::Set(set, u8::try_from(cell.words()).ok()?)
                 }
-                Shape::List(_) | Shape::Record(_) => return None,
+                Shape::List(_) | Shape::Record(_) | Shape::Array(_) => return None,
             });
         }
         Some(words.into())

@@ -1,7 +1,7 @@
 //! Steps that reach beyond the record: messages, states and their tags, data, threads, tasks.
 
 use super::Run;
-use crate::evaluate::{Scope, scalar, set_from};
+use crate::evaluate::{Scope, array, scalar, set_from};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::flat::LineStep;
 use crate::layout::{Shape, get, put};
@@ -34,6 +34,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Shape::Set(cell) => {
                     let mut value = Set::default();
                     set_from(self, expr, cell.lo, &mut value)?;
+                    value.0[..cell.words()].iter().for_each(|&word| args.push(word.cast_signed()));
+                }
+                Shape::Array(cell) => {
+                    let values = array(self, expr)?;
+                    cell.check(values.iter().copied()).at(expr.span)?;
+                    let value = cell.to_words(values.into_iter());
                     value.0[..cell.words()].iter().for_each(|&word| args.push(word.cast_signed()));
                 }
                 Shape::List(_) | Shape::Record(_) => return trouble(FaultKind::Malformed, span),

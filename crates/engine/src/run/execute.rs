@@ -25,6 +25,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let span = step.span;
         match &step.kind {
             StepKind::Assign(place, values) => self.assign(place, values, span),
+            StepKind::AssignElement(place, index, first, values) => {
+                self.assign_element(place, index, *first, values, span)
+            }
             StepKind::Let(local, values) => self.bind(*local, values, span),
             StepKind::Insert(place, element) => self.change_set(place, element, SetCell::insert, span),
             StepKind::Remove(place, element) => self.change_set(place, element, SetCell::remove, span),

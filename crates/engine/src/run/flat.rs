@@ -329,6 +329,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let place = check!(self, at, place.ok_or(FaultKind::NoElement(index)));
                 reg!(self, to) = list.fields[field as usize].read(record, list.element_at(place));
             }
+            Op::ElementOfArray { to, index, field, other, array } => {
+                let array = &code.arrays[array as usize];
+                let place = check!(self, at, array.place(reg!(self, index)));
+                let record = record!(self, beside, other);
+                reg!(self, to) = array.fields[field as usize].read(record, array.element_at(place));
+            }
             Op::Room { to, count, lane } => {
                 // It has been checked.
                 let count = u32::try_from(reg!(self, count)).unwrap_or(u32::MAX);
@@ -369,6 +375,26 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             Op::NumberBit { to, from, lo, count } => {
                 reg!(self, to) = check!(self, at, bit_of(reg!(self, from), lo, count))
+            }
+            Op::WriteElement { index, from, first, fields, other, list } => {
+                let list = &code.lists[list as usize];
+                let index = reg!(self, index);
+                let values = &self.frame.scalars[from as usize..from as usize + fields as usize];
+                let record = record!(self, beside, other);
+                let place = u32::try_from(index).ok().filter(|&place| place < list.len(record));
+                let place = check!(self, at, place.ok_or(FaultKind::NoElement(index)));
+                for (cell, &value) in list.fields[first as usize..].iter().zip(values) {
+                    cell.write(record, list.element_at(place), value);
+                }
+            }
+            Op::WriteElementOfArray { index, from, first, fields, other, array } => {
+                let array = &code.arrays[array as usize];
+                let place = check!(self, at, array.place(reg!(self, index)));
+                let values = &self.frame.scalars[from as usize..from as usize + fields as usize];
+                let record = record!(self, beside, other);
+                for (cell, &value) in array.fields[first as usize..].iter().zip(values) {
+                    cell.write(record, array.element_at(place), value);
+                }
             }
             Op::Push { from, fields, other, list } => {
                 let list = &code.lists[list as usize];

@@ -1,7 +1,7 @@
 //! Steps that change variables and locals.
 
 use super::Run;
-use crate::evaluate::{scalar, set_bit, set_from};
+use crate::evaluate::{array, scalar, set_bit, set_from};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
@@ -20,6 +20,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                     cell.bit(outside + cell.lo).at(expr.span)?;
                 }
                 cell.write(self.record_mut(place, span)?, 0, &value);
+                Ok(())
+            }
+            (Some(Shape::Array(cell)), [expr]) => {
+                let values = array(self, expr)?;
+                cell.check(values.iter().copied()).at(expr.span)?;
+                cell.write(self.record_mut(place, span)?, 0, values.into_iter());
                 Ok(())
             }
             (Some(Shape::Record(fields)), exprs) if place.field.is_none() => {
@@ -48,6 +54,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.charge(Charge::Steps(1));
         let declared = &self.handler.locals[local.index()];
         match (declared.slot, exprs) {
+            (Slot::Set { at }, [expr]) if matches!(declared.ty, Type::Array { .. }) => {
+                let values = array(self, expr)?;
+                let cell = self.engine.local_array(&declared.ty, span)?;
+                self.frame.sets[at as usize] = cell.to_words(values.into_iter());
+            }
             (Slot::Set { at }, [expr]) => {
                 let (lo, _) = self.engine.set_range(&declared.ty);
                 let mut value = Set::default();
@@ -87,6 +98,46 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let ty = &self.engine.protocol.roles[place.role.index()].vars[place.var.index()].ty;
         let bit = set_bit(self.engine, ty, value).at(element.span)?;
         change(&cell, self.record_mut(place, span)?, 0, bit);
+        Ok(())
+    }
+
+    /// Some fields of an element of a list or array get values, from one of them on.
+    pub(super) fn assign_element(
+        &mut self,
+        place: &Place,
+        index: &Expr,
+        first: u16,
+        exprs: &[Expr],
+        span: Span,
+    ) -> Try<()> {
+        self.m.charge(Charge::Steps(1));
+        let engine = self.engine;
+        let named = scalar(self, index)?;
+        let values = self.values(exprs, span)?;
+        let fields = match engine.shape(place) {
+            Some(Shape::Array(array)) => &array.fields,
+            Some(Shape::List(list)) => &list.fields,
+            _ => return trouble(FaultKind::Malformed, span),
+        };
+        let fields = fields.get(usize::from(first)..).unwrap_or(&[]);
+        for ((cell, value), expr) in fields.iter().zip(values).zip(exprs) {
+            cell.check(value).at(expr.span)?;
+        }
+        let record = self.record_mut(place, span)?;
+        let at = match engine.shape(place) {
+            Some(Shape::Array(array)) => array.element_at(array.place(named).at(index.span)?),
+            _ => {
+                let list = engine.list_cell(place, span)?;
+                let len = list.len(record);
+                match u32::try_from(named).ok().filter(|&at| at < len) {
+                    Some(at) => list.element_at(at),
+                    None => return trouble(FaultKind::NoElement(named), index.span),
+                }
+            }
+        };
+        for ((cell, value), _) in fields.iter().zip(values).zip(exprs) {
+            cell.write(record, at, value);
+        }
         Ok(())
     }
 

@@ -122,6 +122,11 @@ impl Scope<'_> {
                 let (lo, _) = self.export.set_range(&l.ty);
                 format!("({} = {})", self.set(l), self.set_from(r, lo))
             }
+            ExprKind::ArrayEqual(l, r) => {
+                let pairs = self.elements_of(l).into_iter().zip(self.elements_of(r));
+                let equal: Vec<String> = pairs.map(|(l, r)| format!("{l} = {r}")).collect();
+                format!("({})", equal.join(" & "))
+            }
             ExprKind::In(element, of) => {
                 let (lo, _) = self.export.set_range(&of.ty);
                 format!("has({}, {} - {lo})", self.set(of), self.number(element))
@@ -193,6 +198,15 @@ impl Scope<'_> {
                 format!("(least({}) + {lo})", self.set(of))
             }
             ExprKind::Length(place) => format!("{}.n", self.variable(place)),
+            ExprKind::Element(place, index, field) if matches!(self.type_of(place), Type::Array { .. }) => {
+                format!("{}.f{field}[{}]", self.variable(place), self.place_in(self.type_of(place), index))
+            }
+            ExprKind::LocalElement(local, index, _) => {
+                let ty = &self.locals[local.index()].ty;
+                self.export
+                    .packed(ty)
+                    .map_or("0".into(), |packed| packed.digit(&self.local(*local, 0), &self.place_in(ty, index)))
+            }
             ExprKind::Element(place, index, field) => {
                 let list = self.variable(place);
                 format!("{list}.f{field}[within({}, 0, {list}.n - 1)]", self.number(index))
@@ -216,6 +230,7 @@ impl Scope<'_> {
             }
             ExprKind::Not(_)
             | ExprKind::SetEqual(..)
+            | ExprKind::ArrayEqual(..)
             | ExprKind::In(..)
             | ExprKind::Room(..)
             | ExprKind::InState(..)

@@ -82,6 +82,9 @@ impl Export<'_> {
     pub fn basics(&self, out: &mut Lines) {
         SETS.lines().for_each(|line| out.line(line));
         out.blank();
+        if self.packs_arrays() {
+            self.array_functions(out);
+        }
         out.routine("procedure begin_effects(var fx: Effects)", &[], |out| {
             out.line("fx.how := 0;");
             out.line("for b: Obj_block do fx.resumed[b] := false; end;");

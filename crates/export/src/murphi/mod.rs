@@ -8,6 +8,7 @@
 //! Sets are numbers, one bit an element; `none` is -1, a truth value 0 or 1, a message's data 0 (none) or one more
 //! than the word (where ranges of memory travel: see [`memory`]). Whatever is not in use has the least value of its type.
 
+mod arrays;
 mod cache;
 mod expressions;
 mod ghosts;
@@ -176,7 +177,8 @@ impl<'m> Export<'m> {
         let told = protocol.messages.iter().map(|message| &message.args);
         let told =
             told.chain(protocol.ops.iter().map(|op| &op.args)).chain(protocol.tasks.iter().map(|task| &task.args));
-        told.flatten().try_for_each(|arg| self.check_type(&arg.name, &arg.ty))
+        told.flatten().try_for_each(|arg| self.check_type(&arg.name, &arg.ty))?;
+        self.check_arrays()
     }
 
     /// Of what read-modify-writes can make of a word, the models have what `check`'s own clients ask for, and sums.

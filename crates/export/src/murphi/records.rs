@@ -195,6 +195,14 @@ impl Export<'_> {
                     }
                 }
             }
+            Type::Array { of, .. } => {
+                let initial = if matches!(**of, Type::Record(_)) { None } else { Some(declared.initial) };
+                for i in 0..self.elements(&declared.ty).1 {
+                    for (f, ty) in self.fields(of).iter().enumerate() {
+                        out.line(format!("{place}.f{f}[{i}] := {};", self.first_value(ty, initial)));
+                    }
+                }
+            }
             Type::Record(_) => {
                 for (f, ty) in self.fields(&declared.ty).iter().enumerate() {
                     out.line(format!("{place}.f{f} := {};", self.first_value(ty, None)));

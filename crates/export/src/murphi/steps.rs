@@ -10,7 +10,7 @@ use trivium_protocol::{
 
 /// The body of a handler while it is written.
 pub(super) struct Writer<'s> {
-    scope: Scope<'s>,
+    pub(super) scope: Scope<'s>,
     /// Declarations of what the handler needs besides its locals.
     pub declared: Vec<String>,
     /// Roles whose records the handler may change besides its own, in the order of their numbers.
@@ -44,7 +44,7 @@ impl<'s> Writer<'s> {
     }
 
     /// A variable of the model that nobody else uses.
-    fn fresh(&mut self, prefix: &str) -> String {
+    pub(super) fn fresh(&mut self, prefix: &str) -> String {
         self.fresh += 1;
         let name = format!("{prefix}{}", self.fresh);
         self.declared.push(format!("{name}: Int"));
@@ -58,6 +58,9 @@ impl<'s> Writer<'s> {
     fn step(&mut self, step: &Step, out: &mut Lines) {
         match &step.kind {
             StepKind::Assign(place, values) => self.assign(place, values, out),
+            StepKind::AssignElement(place, index, first, values) => {
+                self.assign_element(place, index, usize::from(*first), values, out);
+            }
             StepKind::Let(local, values) => self.bind(*local, values, out),
             StepKind::Insert(place, element) => self.change_set(place, element, "either", out),
             StepKind::Remove(place, element) => self.change_set(place, element, "without", out),
@@ -254,12 +257,13 @@ impl<'s> Writer<'s> {
                 let (lo, _) = self.scope.export.set_range(ty);
                 self.scope.set_from(value, lo)
             }
+            Type::Array { .. } => self.scope.array_number(value),
             _ => self.scope.number(value),
         }
     }
 
     /// Notes that a record of another role, or of another object, is changed.
-    fn touch(&self, owner: &Owner, role: RoleId, out: &mut Lines) {
+    pub(super) fn touch(&self, owner: &Owner, role: RoleId, out: &mut Lines) {
         if self.scope.is_own(owner, role) {
             return;
         }
@@ -283,6 +287,7 @@ impl<'s> Writer<'s> {
                     out.line(format!("{record}.f{f} := {field};"));
                 }
             }
+            (Type::Array { .. }, [value]) => self.assign_array(place, value, out),
             (_, [value]) => {
                 let value = self.argument(&ty, value);
                 self.touch(&place.owner, place.role, out);
@@ -480,6 +485,7 @@ fn changed_roles(steps: &[Step], own: RoleId, found: &mut Vec<RoleId>) {
     for step in steps {
         match &step.kind {
             StepKind::Assign(p, _)
+            | StepKind::AssignElement(p, ..)
             | StepKind::Insert(p, _)
             | StepKind::Remove(p, _)
             | StepKind::Push(p, _)

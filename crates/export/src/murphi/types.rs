@@ -54,6 +54,7 @@ impl Export<'_> {
             Type::Address => (0, MOST_WORD),
             Type::Word => (0, self.most_declared),
             Type::NodeSet | Type::IntSet { .. } => (0, all_of(self.set_range(ty).1)),
+            Type::Array { .. } => (0, self.packed(ty).map_or(0, |packed| packed.most())),
             Type::List { .. } | Type::Record(_) => (0, 0),
         }
     }
@@ -93,6 +94,15 @@ impl Export<'_> {
                     .enumerate()
                     .map(|(i, f)| format!(" f{i}: array [0..{}] of {};", capacity - 1, self.range_text(f)));
                 format!("record n: 0..{};{} end", up_to.at(self.model.nodes), fields.collect::<String>())
+            }
+            Type::Array { of, .. } => {
+                let (_, count) = self.elements(ty);
+                let fields = self.fields(of);
+                let fields = fields
+                    .iter()
+                    .enumerate()
+                    .map(|(i, f)| format!(" f{i}: array [0..{}] of {};", count - 1, self.range_text(f)));
+                format!("record{} end", fields.collect::<String>())
             }
             Type::Record(_) => {
                 let fields = self.fields(ty);

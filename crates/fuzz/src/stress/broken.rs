@@ -33,6 +33,7 @@ const ONCE: &str = "it needs a network that delivers a message twice, and in a r
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
+const JOBS: &str = include_str!("../../stress/jobs.c");
 const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 const BANK: &str = include_str!("../../stress/bank.c");
@@ -40,7 +41,7 @@ const POSTED: &str = include_str!("../../stress/posted.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 50] = [
+const FILES: [(&str, usize, Way); 51] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
@@ -63,6 +64,7 @@ const FILES: [(&str, usize, Way); 50] = [
     ("mshr-entry-lost", 2, Cannot(EVICTS)),
     ("mshr-one-lane", 3, Cannot(TRACKERS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
+    ("pair-credits-to-itself", 2, Text(JOBS, &[], &[])),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
     ("posted-writes-overtaken", 2, Text(POSTED, &[], &["stache"])),
     ("release-probe-copy-kept", 3, Program("litmus.c")),

@@ -117,7 +117,9 @@ fn walk(steps: &[Step], written: &mut Vars, summary: &mut Summary) {
             StepKind::Clear(place) if own(place) => {
                 written.insert(place.var);
             }
+            // The other elements stay as they are.
             StepKind::Assign(place, _)
+            | StepKind::AssignElement(place, ..)
             | StepKind::Insert(place, _)
             | StepKind::Remove(place, _)
             | StepKind::Push(place, _)

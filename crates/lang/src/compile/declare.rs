@@ -186,7 +186,21 @@ impl Compiler {
             self.fresh(&field.name, "field or argument", &taken);
             let Some(ty) = self.ty(&field.ty) else { continue };
             if !allowed(&ty) {
-                self.error(field.name.span, rule);
+                let help = match &ty {
+                    Type::List { of, up_to, .. } if allowed(&Type::NodeSet) => {
+                        let last = Bound { constant: up_to.constant - 1, ..*up_to };
+                        let of = self.type_name(of);
+                        format!(
+                            "send an array, `[0..{last}] of {of}`, or `[node] of {of}`, and how many elements count"
+                        )
+                    }
+                    Type::Array { .. } => "keep the array in a role, and pass what changes of it".to_string(),
+                    _ => String::new(),
+                };
+                let error = self.error(field.name.span, rule);
+                if !help.is_empty() {
+                    error.help(help);
+                }
             }
             named.push(Named { name: field.name.text.clone(), ty, span: field.name.span });
         }
@@ -420,13 +434,10 @@ impl Compiler {
             let taken: Vec<String> = self.protocol.roles[r].vars.iter().map(|v| v.name.clone()).collect();
             self.fresh(&var.name, "variable", &taken);
             let Some(ty) = self.ty(&var.ty) else { continue };
-            let least = match &ty {
-                Type::Int { lo, .. } => lo.constant,
-                _ => 0,
-            };
+            let of = if let Type::Array { of, .. } = &ty { of } else { &ty };
             let initial = match &var.initial {
-                None => least,
-                Some(expr) => self.initial(expr, &ty),
+                None => first_value(of),
+                Some(expr) => self.initial(expr, of),
             };
             self.protocol.roles[r].vars.push(Var { name: var.name.text.clone(), ty, initial, span: var.name.span });
         }
@@ -487,8 +498,8 @@ impl Compiler {
                 if !self.fresh(name, "message", &taken) {
                     continue;
                 }
-                let allowed = |ty: &Type| types::is_scalar(ty) || *ty == Type::NodeSet;
-                let args = self.fields(fields, "the arguments of a message are scalars or sets of nodes", allowed);
+                let rule = "the arguments of a message are scalars, sets of nodes or arrays";
+                let args = self.fields(fields, rule, types::is_sent);
                 self.protocol.messages.push(Message {
                     name: name.text.clone(),
                     lane,
@@ -534,6 +545,14 @@ impl Compiler {
                 self.unknown(rule.span, "rule that can be waived called", &rule.text, ["lane_rule"]);
             }
         }
+    }
+}
+
+/// What a variable, or each element of an array, holds at first where nothing is said.
+pub(super) fn first_value(ty: &Type) -> i64 {
+    match ty {
+        Type::Int { lo, .. } => lo.constant,
+        _ => 0,
     }
 }
 

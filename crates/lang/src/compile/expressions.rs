@@ -85,17 +85,26 @@ impl Compiler {
         self.parts += 1;
         let span = expr.span;
         let make = |kind, ty| Some(Expr { kind, ty, span });
+        let before = self.diagnostics.list.len();
         if let ast::ExprKind::Member(base, member) = &expr.kind
             && let Some(found) = self.size_member(frame, base, member, span)
         {
             return Some(found);
         }
-        let before = self.diagnostics.list.len();
+        if self.diagnostics.list.len() > before {
+            return None;
+        }
         if let Some(target) = self.target(frame, expr) {
             return match target {
                 Target::Local(id, None, ty) => make(ExprKind::Local(id), ty),
                 Target::Local(id, Some(field), ty) => make(ExprKind::LocalField(id, field), ty),
                 Target::Place(place, ty) => make(ExprKind::Var(place), ty),
+                Target::Element(place, index, field, ty) => {
+                    make(ExprKind::Element(place, Box::new(index), field.unwrap_or(0)), ty)
+                }
+                Target::LocalElement(id, index, field, ty) => {
+                    make(ExprKind::LocalElement(id, Box::new(index), field.unwrap_or(0)), ty)
+                }
             };
         }
         if self.diagnostics.list.len() > before {
@@ -290,16 +299,8 @@ impl Compiler {
             let address = self.expr_of(frame, index, &Type::Address)?;
             return Some(Expr { kind: ExprKind::Memory(Box::new(address)), ty: Type::Word, span });
         }
-        let Some((place, element)) = self.list(frame, base) else {
-            self.error(span, "only lists and `memory` have elements");
-            return None;
-        };
-        if !is_scalar(&element) {
-            self.error(span, "an element of a list of records is looked at with `for` or `pop`");
-            return None;
-        }
-        let index = self.expr_of(frame, index, &NUMBER)?;
-        Some(Expr { kind: ExprKind::Element(place, Box::new(index), 0), ty: element, span })
+        self.error(span, "only lists, arrays and `memory` have elements");
+        None
     }
 
     fn function(&mut self, frame: &mut Frame, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Option<Expr> {
@@ -499,6 +500,9 @@ impl Compiler {
         if is_set(&left.ty) {
             return self.set_binary(frame, op, left, right, span);
         }
+        if matches!(left.ty, Type::Array { .. }) {
+            return self.array_binary(frame, op, left, right, span);
+        }
         if matches!(op, "==" | "!=") {
             let right = if left.ty == Type::Thread {
                 self.expr_of(frame, right, &Type::Thread)?
@@ -547,6 +551,22 @@ impl Compiler {
             return make(ExprKind::Constant(folded), ty);
         }
         make(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty)
+    }
+
+    /// Arrays are equal or not; everything else is asked of their elements.
+    fn array_binary(&mut self, frame: &mut Frame, op: &str, left: Expr, right: &ast::Expr, span: Span) -> Option<Expr> {
+        if !matches!(op, "==" | "!=") {
+            self.error(span, format!("`{op}` is not for arrays"))
+                .help("arrays have `==` and `!=`; ask the rest of each element: `for n in all { .. c[n] .. }`");
+            return None;
+        }
+        let right = self.expr_of(frame, right, &left.ty)?;
+        let equal = ExprKind::ArrayEqual(Box::new(left), Box::new(right));
+        let equal = Expr { kind: equal, ty: Type::Bool, span };
+        Some(match op {
+            "==" => equal,
+            _ => Expr { kind: ExprKind::Not(Box::new(equal)), ty: Type::Bool, span },
+        })
     }
 
     fn set_binary(&mut self, frame: &mut Frame, op: &str, left: Expr, right: &ast::Expr, span: Span) -> Option<Expr> {

@@ -9,6 +9,19 @@ pub(super) enum Target {
     Place(Place, Type),
     /// A local or a field of one.
     Local(LocalId, Option<u16>, Type),
+    /// An element of a list or array that is a variable, or a field of one.
+    Element(Place, Expr, Option<u16>, Type),
+    /// The same of an array that is a local.
+    LocalElement(LocalId, Expr, Option<u16>, Type),
+}
+
+impl Target {
+    fn ty(&self) -> &Type {
+        match self {
+            Target::Place(_, ty) | Target::Local(_, _, ty) => ty,
+            Target::Element(_, _, _, ty) | Target::LocalElement(_, _, _, ty) => ty,
+        }
+    }
 }
 
 impl Compiler {
@@ -33,8 +46,43 @@ impl Compiler {
                 None => self.var_of(frame.seen, name).map(|var| self.place(Owner::Current, frame.seen, var)),
             },
             ast::ExprKind::Member(base, member) => self.member(frame, base, member),
+            ast::ExprKind::Item(base, index) => self.element(frame, base, index),
             _ => None,
         }
+    }
+
+    /// `q[0]`, `credits[n]`.
+    fn element(&mut self, frame: &mut Frame, base: &ast::Expr, index: &ast::Expr) -> Option<Target> {
+        let whole = self.target(frame, base)?;
+        let (by, of) = match whole.ty() {
+            Type::List { of, .. } => (types::NUMBER, (**of).clone()),
+            Type::Array { by, of } => ((**by).clone(), (**of).clone()),
+            _ => return None,
+        };
+        // An access that an index performs would be performed before what the rest of the statement does.
+        let performs = frame.performs.take();
+        let index = self.expr_of(frame, index, &by);
+        frame.performs = performs;
+        match whole {
+            Target::Place(place, _) => Some(Target::Element(place, index?, None, of)),
+            Target::Local(local, None, _) => Some(Target::LocalElement(local, index?, None, of)),
+            _ => None,
+        }
+    }
+
+    /// What stands for an element is written several times: a node that is picked for it would be another each time.
+    pub(super) fn needs_one_index(&mut self, index: &Expr) -> Option<()> {
+        let mut picks = false;
+        trivium_protocol::walk::visit(index, &mut |part| picks |= trivium_protocol::orders::picks_node(part));
+        if picks {
+            self.error(
+                index.span,
+                "this element is looked at more than once, and `pick` may take another node each time",
+            )
+            .help("take the node first: `let n = pick(..)`");
+            return None;
+        }
+        Some(())
     }
 
     fn member(&mut self, frame: &mut Frame, base: &ast::Expr, member: &ast::Ident) -> Option<Target> {
@@ -51,10 +99,7 @@ impl Compiler {
             };
         }
         let target = self.target(frame, base)?;
-        let record = match &target {
-            Target::Place(_, Type::Record(r)) | Target::Local(_, _, Type::Record(r)) => *r,
-            _ => return None,
-        };
+        let Type::Record(record) = *target.ty() else { return None };
         let fields = &self.protocol.records[record.index()].fields;
         let Some(field) = fields.iter().position(|f| f.name == member.text) else {
             let known: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
@@ -65,6 +110,8 @@ impl Compiler {
         Some(match target {
             Target::Place(place, _) => Target::Place(Place { field: Some(field as u16), ..place }, ty),
             Target::Local(id, _, _) => Target::Local(id, Some(field as u16), ty),
+            Target::Element(place, index, _, _) => Target::Element(place, index, Some(field as u16), ty),
+            Target::LocalElement(id, index, _, _) => Target::LocalElement(id, index, Some(field as u16), ty),
         })
     }
 

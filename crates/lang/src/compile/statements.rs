@@ -129,6 +129,16 @@ impl Compiler {
                 (ty, Box::new(move |i| ExprKind::Var(Place { field: Some(i), ..place.clone() })))
             }
             Target::Local(_, Some(_), ty) => (ty, Box::new(|_| ExprKind::Me)),
+            Target::Element(place, index, field, ty) => {
+                self.needs_one_index(&index)?;
+                let first = field.unwrap_or(0);
+                (ty, Box::new(move |i| ExprKind::Element(place.clone(), Box::new(index.clone()), first + i)))
+            }
+            Target::LocalElement(id, index, field, ty) => {
+                self.needs_one_index(&index)?;
+                let first = field.unwrap_or(0);
+                (ty, Box::new(move |i| ExprKind::LocalElement(id, Box::new(index.clone()), first + i)))
+            }
         };
         if !self.require(expr.span, &found, ty) {
             return None;
@@ -148,7 +158,9 @@ impl Compiler {
         }
         if let Some(
             Target::Local(_, None, ty @ Type::Record(_))
-            | Target::Place(Place { field: None, .. }, ty @ Type::Record(_)),
+            | Target::Place(Place { field: None, .. }, ty @ Type::Record(_))
+            | Target::Element(_, _, None, ty @ Type::Record(_))
+            | Target::LocalElement(_, _, None, ty @ Type::Record(_)),
         ) = self.target(frame, value)
         {
             let values = self.values(frame, value, &ty)?;
@@ -195,7 +207,11 @@ impl Compiler {
         let before = self.diagnostics.list.len();
         let (place, ty) = match self.target(frame, target) {
             Some(Target::Place(place, ty)) => (place, ty),
-            Some(Target::Local(..)) => {
+            Some(Target::Element(place, index, field, ty)) => {
+                let element = (place, index, field.unwrap_or(0));
+                return self.assign_element(frame, element, ty, sign, (target.span, value), span);
+            }
+            Some(Target::Local(..) | Target::LocalElement(..)) => {
                 self.error(target.span, "a local cannot be changed").help("declare a variable: `var x: ..`");
                 return None;
             }
@@ -213,8 +229,8 @@ impl Compiler {
         if let Some((list, element)) = self.popped(frame, value) {
             self.require(value.span, &element, &ty);
             let local = frame.hidden_local(&self.protocol, "", element.clone());
-            let value = Expr { kind: ExprKind::Local(local), ty: element, span };
-            return Some(vec![StepKind::Pop(list, local), StepKind::Assign(place, vec![value])]);
+            let values = self.local_values(local, &element, span);
+            return Some(vec![StepKind::Pop(list, local), StepKind::Assign(place, values)]);
         }
         if matches!(ty, Type::List { .. }) {
             if sign == AssignSign::Set && matches!(&value.kind, ast::ExprKind::Set(e) if e.is_empty()) {
@@ -227,6 +243,10 @@ impl Compiler {
             let values = self.values(frame, value, &ty)?;
             return Some(vec![StepKind::Assign(place, values)]);
         }
+        if matches!(ty, Type::Array { .. }) {
+            self.error(span, "an array as a whole takes `=` only").help("change its elements: `x[n] += 1`");
+            return None;
+        }
         if is_set(&ty) {
             return self.set_change(frame, place, ty, sign, value, span);
         }
@@ -236,6 +256,40 @@ impl Compiler {
         let old = Expr { kind: ExprKind::Var(place.clone()), ty, span: target.span };
         let sum = Expr { kind: ExprKind::Binary(op, Box::new(old), Box::new(value)), ty: NUMBER, span };
         Some(vec![StepKind::Assign(place, vec![sum])])
+    }
+
+    /// An element of a list or array, from a field on, gets the value of an expression.
+    fn assign_element(
+        &mut self,
+        frame: &mut Frame,
+        (place, index, field): (Place, Expr, u16),
+        ty: Type,
+        sign: AssignSign,
+        (target, value): (Span, &ast::Expr),
+        span: Span,
+    ) -> Option<Vec<StepKind>> {
+        if frame.global {
+            self.error(span, "an invariant changes nothing");
+            return None;
+        }
+        if let Some((list, element)) = self.popped(frame, value) {
+            self.require(value.span, &element, &ty);
+            let local = frame.hidden_local(&self.protocol, "", element.clone());
+            let values = self.local_values(local, &element, span);
+            return Some(vec![StepKind::Pop(list, local), StepKind::AssignElement(place, index, field, values)]);
+        }
+        if sign == AssignSign::Set {
+            let values = self.values(frame, value, &ty)?;
+            return Some(vec![StepKind::AssignElement(place, index, field, values)]);
+        }
+        let value = self.expr_of(frame, value, &NUMBER)?;
+        self.require(target, &ty, &NUMBER);
+        self.needs_one_index(&index)?;
+        let op = if sign == AssignSign::Plus { Operator::Add } else { Operator::Subtract };
+        let old = ExprKind::Element(place.clone(), Box::new(index.clone()), field);
+        let old = Expr { kind: old, ty, span: target };
+        let sum = Expr { kind: ExprKind::Binary(op, Box::new(old), Box::new(value)), ty: NUMBER, span };
+        Some(vec![StepKind::AssignElement(place, index, field, vec![sum])])
     }
 
     fn not_assignable(&mut self, frame: &mut Frame, target: &ast::Expr) {

@@ -14,6 +14,8 @@ pub(super) const SOME_NODE: Type = Type::Node { optional: false };
 
 /// Most elements of a set of numbers.
 const MAX_SET: i64 = 256;
+/// Most elements of an array: each takes a byte of a record at the least.
+const MAX_ARRAY: i64 = 65_536;
 /// Most elements of a list.
 const MAX_LIST: i64 = 65_535;
 
@@ -36,7 +38,12 @@ pub(super) fn is_set(ty: &Type) -> bool {
 }
 
 pub(super) fn is_scalar(ty: &Type) -> bool {
-    !is_set(ty) && !matches!(ty, Type::List { .. } | Type::Record(_))
+    !is_set(ty) && !matches!(ty, Type::List { .. } | Type::Record(_) | Type::Array { .. })
+}
+
+/// Whether a message can bring a value of the type.
+pub(super) fn is_sent(ty: &Type) -> bool {
+    is_scalar(ty) || matches!(ty, Type::NodeSet | Type::Array { .. })
 }
 
 pub(super) fn is_number(ty: &Type) -> bool {
@@ -103,7 +110,45 @@ impl Compiler {
                 }
                 Some(Type::List { of: Box::new(element), up_to: bound, queue: *queue })
             }
+            ast::Type::Array { by, of, span } => self.array(by, of, *span),
         }
+    }
+
+    fn array(&mut self, by: &ast::Type, of: &ast::Type, span: Span) -> Option<Type> {
+        let by = self.ty(by)?;
+        let count = match &by {
+            Type::Node { optional: false } => 1,
+            Type::Int { lo, hi } => [1, COMPILED_FOR]
+                .map(|nodes| hi.at(nodes).saturating_sub(lo.at(nodes)).saturating_add(1))
+                .into_iter()
+                .fold(1, i64::max),
+            other => {
+                let name = self.type_name(other);
+                self.error(
+                    span,
+                    format!("an array has an element for each node or for each number of a range, not for each {name}"),
+                )
+                .help("`[node] of 0..8`, `[0..3] of bool`");
+                return None;
+            }
+        };
+        let of = self.ty(of)?;
+        if !is_scalar(&of) && !matches!(of, Type::Record(_)) {
+            let name = self.type_name(&of);
+            let help = match of {
+                Type::Array { .. } => "keep one array and work the element's number out: `x[i * width + j]`",
+                Type::List { .. } => "keep one list of records that say to which element each belongs",
+                _ => "keep a set for each element, or an array of truth values for each node",
+            };
+            self.error(span, format!("the elements of an array are scalars or records, not {name}")).help(help);
+            return None;
+        }
+        if count > MAX_ARRAY {
+            self.error(span, format!("an array of {count} elements is longer than a record may be"))
+                .help(format!("a record takes at most {MAX_ARRAY} bytes: use fewer elements"));
+            return None;
+        }
+        Some(Type::Array { by: Box::new(by), of: Box::new(of) })
     }
 
     fn named_type(&mut self, name: &ast::Ident, optional: bool) -> Option<Type> {

@@ -4,6 +4,7 @@
 //! variant without access. What an await's bodies need of the handler that began it is kept in hidden variables (`$0`, `$1`, ..),
 //! which waits that cannot be pending together share.
 
+use super::declare::first_value;
 use super::frame::{Binding, Frame, Lowered, Origin, Scope};
 use super::limits::MAX_STATES;
 use super::steps::Flow;
@@ -161,7 +162,8 @@ impl Compiler {
         }
     }
 
-    fn local_values(&self, id: LocalId, ty: &Type, span: Span) -> Vec<Expr> {
+    /// A local as what is assigned: a record by its fields.
+    pub(super) fn local_values(&self, id: LocalId, ty: &Type, span: Span) -> Vec<Expr> {
         match ty {
             Type::Record(r) => {
                 let fields = self.protocol.records[r.index()].fields.iter().enumerate();
@@ -205,7 +207,11 @@ impl Compiler {
             Some((i, _)) => VarId(i as u16),
             None => {
                 let count = vars.iter().filter(|v| v.name.starts_with('$')).count();
-                let initial = if let Type::Int { lo, .. } = &ty { lo.constant.max(0) } else { 0 };
+                let initial = match &ty {
+                    Type::Int { lo, .. } => lo.constant.max(0),
+                    Type::Array { of, .. } => first_value(of),
+                    _ => 0,
+                };
                 let var = Var { name: format!("${count}"), ty, initial, span };
                 let vars = &mut self.protocol.roles[frame.role.index()].vars;
                 vars.push(var);

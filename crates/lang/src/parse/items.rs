@@ -266,6 +266,13 @@ impl Parser<'_> {
             let up_to = self.sum()?;
             return Ok(Type::List { of, up_to, queue, span: start.to(self.previous_span()) });
         }
+        if self.eat_mark("[") {
+            let by = Box::new(self.ty()?);
+            self.need_mark("]")?;
+            self.need_word("of")?;
+            let of = Box::new(self.ty()?);
+            return Ok(Type::Array { by, of, span: start.to(self.previous_span()) });
+        }
         if matches!(&self.token().kind, TokenKind::Name(_)) && !self.next_is_mark("..") {
             let name = self.name("a type")?;
             let optional = self.eat_mark("?");

@@ -12,7 +12,7 @@ pub use asked::{Asked, AskedStep, Request, pending};
 pub use effects::{Effects, Touched};
 pub use ended::{GoesOn, ThreadHost, let_threads_go_on, resume_threads, try_again};
 pub use memory::HandlerMemory;
-pub use next::{Lanes, Stuck};
+pub use next::{Arrived, Lanes, Stuck};
 pub use primitive::{DataFrom, Primitive};
 
 use crate::space::Data;

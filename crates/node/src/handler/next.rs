@@ -11,9 +11,22 @@ pub trait Lanes {
     fn on_lane(&self, protocol: usize, lane: LaneId) -> u32;
 }
 
-/// Messages that have arrived and cannot start, in order: of which protocol, from whom, on which lane.
+/// A message that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// Of which protocol.
+    pub protocol: usize,
+    /// Who has sent it.
+    pub sender: Node,
+    /// On which lane.
+    pub lane: LaneId,
+    /// Greater than that of all which its sender has sent to this node before it.
+    pub number: u64,
+}
+
+/// Messages that have arrived and cannot start, in the order in which they have.
 #[derive(Debug, Default)]
-pub struct Stuck(Vec<(usize, Node, LaneId)>);
+pub struct Stuck(Vec<Arrived>);
 
 impl Stuck {
     /// Whether there are none.
@@ -71,23 +84,23 @@ impl<C> NodeCore<C> {
     }
 
     /// Notes that a message cannot start: it keeps others back, unless it stalls on a lane without order.
-    pub fn is_stuck(&self, stuck: &mut Stuck, message: (usize, Node, LaneId), event: &Event) {
-        let (protocol, _, lane) = message;
-        if self.protocols.engines[protocol].protocol().lanes[lane.index()].fifo || !self.stalls(protocol, event) {
+    pub fn is_stuck(&self, stuck: &mut Stuck, message: Arrived, event: &Event) {
+        let lane = &self.protocols.engines[message.protocol].protocol().lanes[message.lane.index()];
+        if lane.fifo || !self.stalls(message.protocol, event) {
             stuck.0.push(message);
         }
     }
 
-    /// Whether a message is kept back by one that cannot start: an earlier one of its sender on its lane, of any sender if the lane is `merged`, or of its sender
-    /// on the lane that it is `behind`.
-    pub fn is_kept_back(&self, stuck: &Stuck, (protocol, sender, lane): (usize, Node, LaneId)) -> bool {
-        let keeps = |&(other, from, before): &(usize, Node, LaneId)| {
-            let declared = &self.protocols.engines[protocol].protocol().lanes[lane.index()];
-            other == protocol
-                && (before == lane && (from == sender || declared.merged)
-                    || from == sender && declared.behind == Some(before))
-        };
-        stuck.0.iter().any(keeps)
+    /// Whether a message is kept back by one that cannot start: on its lane by one of its sender that has arrived earlier, or by one of any sender if the lane is
+    /// `merged`; and by one of its sender that was sent earlier on the lane that it is `behind`.
+    pub fn is_kept_back(&self, stuck: &Stuck, message: Arrived) -> bool {
+        let Arrived { protocol, sender, lane, number } = message;
+        let declared = &self.protocols.engines[protocol].protocol().lanes[lane.index()];
+        stuck.0.iter().filter(|other| other.protocol == protocol).any(|other| {
+            let is_his = other.sender == sender;
+            other.lane == lane && (is_his || declared.merged)
+                || declared.behind == Some(other.lane) && is_his && other.number < number
+        })
     }
 
     /// Whether an event does not stall, and there is room for all that it may send unasked.

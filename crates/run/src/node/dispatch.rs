@@ -8,7 +8,8 @@ use crate::packets::spare::Arrival;
 use crate::packets::wire::write_credit;
 use trivium_engine::{Engine, Event, Fault, Outcome, Payload, Thread};
 use trivium_node::{
-    EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, Stuck, ThreadHost, let_threads_go_on, try_again,
+    Arrived, EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, Stuck, ThreadHost, let_threads_go_on,
+    try_again,
 };
 use trivium_protocol::{BLOCK, EventKind, LaneId, RoleId};
 
@@ -79,8 +80,9 @@ impl NodeState {
         for (at, incoming) in self.queued.inbox.iter().enumerate() {
             let (protocol, event, lane) = match incoming {
                 Incoming::Message(message) => {
+                    let (protocol, sender, number) = (message.protocol, message.event.sender, message.order);
                     let lane = self.lane_of(message);
-                    (message.protocol, message.event, Some((message.protocol, message.event.sender, lane)))
+                    (protocol, message.event, Some(Arrived { protocol, sender, lane, number }))
                 }
                 Incoming::Local(own) => (own.protocol, own.event, None),
             };
@@ -266,7 +268,10 @@ impl NodeState {
                 self.queued.on_lanes.add(protocol, sent.lane);
             }
             match sent.what {
-                What::Message(own) if sent.to == self.core.me => self.queued.inbox.push_back(Incoming::Message(own)),
+                What::Message(mut own) if sent.to == self.core.me => {
+                    own.order = self.queued.next_order();
+                    self.queued.inbox.push_back(Incoming::Message(own));
+                }
                 What::Message(message) => self.hand(sent.to, message),
                 What::Packet(packet) => self.post(sent.to, packet),
             }

@@ -17,6 +17,8 @@ pub(crate) enum Incoming {
 /// All that waits for handlers, and how many messages wait for those of other nodes.
 pub(super) struct Queued {
     pub inbox: VecDeque<Incoming>,
+    /// How many messages have arrived: packets of a node arrive in the order in which it has sent them, and may be kept back after that.
+    arrived: u64,
     pub on_lanes: OnLanes,
     /// Timers by the nanosecond at which they end, and a number.
     pub timers: BTreeMap<(u64, u64), (Instance, u64)>,
@@ -25,7 +27,13 @@ pub(super) struct Queued {
 impl Queued {
     /// Nothing.
     pub(super) fn new(protocols: &Protocols) -> Queued {
-        Queued { inbox: VecDeque::new(), on_lanes: OnLanes::new(protocols), timers: BTreeMap::new() }
+        Queued { inbox: VecDeque::new(), arrived: 0, on_lanes: OnLanes::new(protocols), timers: BTreeMap::new() }
+    }
+
+    /// The number of a message that arrives now.
+    pub(super) fn next_order(&mut self) -> u64 {
+        self.arrived += 1;
+        self.arrived
     }
 
     /// Takes what stands at a place, as a rule the first.

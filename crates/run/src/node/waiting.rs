@@ -377,6 +377,7 @@ impl NodeState {
         late: Option<Instant>,
     ) -> Result<(), ProgramFault> {
         self.progress.received += 1;
+        message.order = self.queued.next_order();
         if let Some(tracer) = &mut self.tracer {
             message.number = tracer.number_received(from);
         }

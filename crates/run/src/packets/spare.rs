@@ -19,6 +19,8 @@ pub(crate) struct Arrival {
     pub data: Option<Box<Data>>,
     /// Its number among those from one node to another, if the run is traced.
     pub number: u64,
+    /// Greater than that of all which its sender has sent to this node before it; given where it arrives.
+    pub order: u64,
     /// Its number among the events of the node's thread, if it is one of them.
     pub of_thread: EventNumber,
 }
@@ -69,7 +71,14 @@ impl Spare {
             }
             None => {
                 let event = Event { kind, object, sender, thread: 0, args: Args::NONE, payload: None };
-                Box::new(Arrival { protocol, event, data: None, number: 0, of_thread: EventNumber::default() })
+                Box::new(Arrival {
+                    protocol,
+                    event,
+                    data: None,
+                    number: 0,
+                    order: 0,
+                    of_thread: EventNumber::default(),
+                })
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::events::{Arrival, Envelope, Expiry, Key, Local};
 use crate::node::NodeState;
 use trivium_engine::Event;
 use trivium_engine::number::fit;
-use trivium_node::{Stuck, Wait};
+use trivium_node::{Arrived, Stuck, Wait};
 use trivium_protocol::{EventKind, LaneId};
 
 /// The next thing that happens on a node without its processor.
@@ -228,7 +228,12 @@ impl NodeState {
                 Arrival::Message(envelope) => (
                     envelope.protocol,
                     message_event(envelope),
-                    Some((envelope.protocol, envelope.from, envelope.lane)),
+                    Some(Arrived {
+                        protocol: envelope.protocol,
+                        sender: envelope.from,
+                        lane: envelope.lane,
+                        number: envelope.id,
+                    }),
                 ),
                 Arrival::Local(local) => (local.protocol, local.event, None),
                 Arrival::Timer(expiry) => {

@@ -3,7 +3,7 @@
 use crate::harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 50] = [
+const FOUND: [(&str, &str); 51] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("channel-unordered", "fault"),
@@ -26,6 +26,7 @@ const FOUND: [(&str, &str); 50] = [
     ("mshr-entry-lost", "deadlock"),
     ("mshr-one-lane", "deadlock"),
     ("msi-forgotten-ack", "deadlock"),
+    ("pair-credits-to-itself", "fault"),
     ("pool-uncounted", "fault"),
     ("posted-writes-overtaken", "fault"),
     ("release-probe-copy-kept", "single_writer"),

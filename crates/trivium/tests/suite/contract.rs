@@ -365,6 +365,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "moesi",
         "mshr",
         "msi",
+        "pair-credits",
         "pool",
         "posted-writes",
         "release-probe",
@@ -382,7 +383,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..28], built_in);
+    assert_eq!(names[..29], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -376,6 +376,7 @@ fn all_broken_protocols_are_caught() {
         ("broken/retry-credits-forgotten", &[], "deadlock"),
         ("broken/retry-credits-given-twice", &[], "fault"),
         ("broken/msi-forgotten-ack", &[], "deadlock"),
+        ("broken/pair-credits-to-itself", &[], "fault"),
         ("broken/pool-uncounted", &["--nodes", "2"], "fault"),
         ("broken/replies-apart", &[], "deadlock"),
         ("broken/squeezed-lanes", &["--objects", "2"], "deadlock"),

@@ -105,6 +105,9 @@ impl Lister<'_> {
     fn step(&self, step: &StepKind) -> String {
         match step {
             StepKind::Assign(place, values) => format!("{} = {}", self.place(place), self.list(values)),
+            StepKind::AssignElement(place, i, _, values) => {
+                format!("{}[{}] = {}", self.place(place), self.expr(i), self.list(values))
+            }
             StepKind::Let(local, values) => format!("let {} = {}", self.local(*local), self.list(values)),
             StepKind::Insert(place, e) => format!("{} gains {}", self.place(place), self.expr(e)),
             StepKind::Remove(place, e) => format!("{} loses {}", self.place(place), self.expr(e)),
@@ -259,7 +262,8 @@ impl Lister<'_> {
                 };
                 format!("({} {op} {})", e(a), e(b))
             }
-            ExprKind::SetEqual(a, b) => format!("({} = {})", e(a), e(b)),
+            ExprKind::LocalElement(l, i, _) => format!("{}[{}]", self.local(*l), e(i)),
+            ExprKind::SetEqual(a, b) | ExprKind::ArrayEqual(a, b) => format!("({} = {})", e(a), e(b)),
             ExprKind::In(a, b) => format!("({} in {})", e(a), e(b)),
             ExprKind::SetCount(a) => format!("{}.count", e(a)),
             ExprKind::Pick(a) => format!("pick({})", e(a)),
