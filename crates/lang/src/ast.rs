@@ -588,6 +588,8 @@ impl OtherEnd {
 #[allow(missing_docs)]
 pub struct Scenario {
     pub name: Ident,
+    /// `homes block=0/1`.
+    pub homes: Vec<KindSize>,
     pub threads: Vec<(Expr, Vec<ScenarioAction>)>,
     pub forbid: Option<Expr>,
     pub span: Span,

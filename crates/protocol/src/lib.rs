@@ -633,6 +633,8 @@ pub struct Handler {
 pub struct Scenario {
     /// The name as written.
     pub name: String,
+    /// Where objects of some kinds live in it, by name: as [`CheckSizes::homes`].
+    pub homes: BTreeMap<String, Vec<u32>>,
     /// What each thread does.
     pub threads: Vec<ScenarioThread>,
     /// Names of the registers that reads and calls fill.

@@ -262,7 +262,8 @@ impl Compiler {
         }
         let forbid = scenario.forbid.as_ref().and_then(|f| self.forbidden(f, &registers));
         let name = scenario.name.text.clone();
-        self.protocol.scenarios.push(Scenario { name, threads, registers, forbid, span: scenario.span });
+        let homes = self.homes(&scenario.homes);
+        self.protocol.scenarios.push(Scenario { name, homes, threads, registers, forbid, span: scenario.span });
     }
 
     fn forbidden(&mut self, forbid: &ast::Expr, registers: &[String]) -> Option<Expr> {

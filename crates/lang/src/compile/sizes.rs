@@ -2,19 +2,27 @@
 
 use super::*;
 use crate::ast::{Item, SizeValue};
+use std::collections::BTreeMap;
 
 /// The sizes that can be declared; all but the last two are numbers, from 1 to these.
 const SIZES: [(&str, i64); 9] = [
     ("nodes", 256),
     ("clients", 256),
-    ("objects", 256),
+    ("objects", OBJECTS),
     ("values", 256),
     ("ops", 65_535),
     ("threads", 255),
     ("lanes", 65_535),
-    ("homes", 255),
+    ("homes", HOMES),
     ("network", 0),
 ];
+
+/// The most objects of a kind, and the last node that can be a home.
+const OBJECTS: i64 = 256;
+const HOMES: i64 = 255;
+
+/// Numbers that are said of a kind of objects, each with its place.
+type NumbersOf = (String, Vec<(u32, Span)>);
 
 /// The nodes of a system of which nobody says how many it has.
 const USUAL_NODES: u32 = 3;
@@ -55,7 +63,11 @@ impl Compiler {
         let expr = match &size.value {
             SizeValue::Number(expr) => expr,
             SizeValue::Word(word) => return self.network(word),
-            SizeValue::Kinds(kinds) => return self.kinds(name == "homes", most, kinds),
+            SizeValue::Kinds(kinds) if name == "homes" => {
+                let homes = self.homes(kinds);
+                return self.protocol.sizes.homes.extend(homes);
+            }
+            SizeValue::Kinds(kinds) => return self.kinds(kinds),
         };
         let Some(number) = self.number(expr) else { return };
         if !(1..=most).contains(&number) {
@@ -80,37 +92,43 @@ impl Compiler {
         }
     }
 
-    /// `objects block=2 job=1`, `homes block=0/1`.
-    fn kinds(&mut self, are_homes: bool, most: i64, kinds: &[ast::KindSize]) {
-        let mut said: Vec<&str> = Vec::new();
+    /// `objects block=2 job=1`.
+    fn kinds(&mut self, kinds: &[ast::KindSize]) {
+        for (kind, numbers) in self.numbers_of(kinds, (1, OBJECTS), "there are objects of a kind") {
+            if let [_, (_, span), ..] = numbers[..] {
+                self.error(span, "a kind has one number of objects").help("`homes KIND=0/1` says where they live");
+                continue;
+            }
+            self.protocol.sizes.kinds.insert(kind, numbers[0].0);
+        }
+    }
+
+    /// `homes block=0/1`, for all or for one scenario.
+    pub(super) fn homes(&mut self, kinds: &[ast::KindSize]) -> BTreeMap<String, Vec<u32>> {
+        let homes = self.numbers_of(kinds, (0, HOMES), "a home is a node").into_iter();
+        homes.map(|(kind, numbers)| (kind, numbers.into_iter().map(|(number, _)| number).collect())).collect()
+    }
+
+    /// Numbers of kinds of objects that exist, each said once and within these bounds.
+    fn numbers_of(&mut self, kinds: &[ast::KindSize], (least, most): (i64, i64), what: &str) -> Vec<NumbersOf> {
+        let mut said: Vec<NumbersOf> = Vec::new();
         for ast::KindSize { kind, numbers } in kinds {
             if !self.protocol.objects.contains(&kind.text) {
                 let known = self.protocol.objects.clone();
                 self.unknown(kind.span, "kind of object", &kind.text, known.iter().map(String::as_str));
                 continue;
             }
-            if said.contains(&kind.text.as_str()) {
+            if said.iter().any(|(name, _)| *name == kind.text) {
                 self.error(kind.span, format!("`{}` is already said", kind.text)).help("remove one of them");
             }
-            said.push(&kind.text);
-            let least = i64::from(!are_homes);
-            let what = if are_homes { "a home is a node" } else { "there are objects of a kind" };
             if let Some(&(number, span)) = numbers.iter().find(|(number, _)| !(least..=most).contains(number)) {
                 self.error(span, format!("{what}, from {least} to {most}, not {number}"));
                 continue;
             }
-            if let ([_, (_, span), ..], false) = (&numbers[..], are_homes) {
-                self.error(*span, "a kind has one number of objects").help("`homes KIND=0/1` says where they live");
-                continue;
-            }
-            let numbers: Vec<u32> = numbers.iter().filter_map(|&(number, _)| u32::try_from(number).ok()).collect();
-            let sizes = &mut self.protocol.sizes;
-            if are_homes {
-                sizes.homes.insert(kind.text.clone(), numbers);
-            } else {
-                sizes.kinds.insert(kind.text.clone(), numbers[0]);
-            }
+            let numbers = numbers.iter().filter_map(|&(number, span)| Some((u32::try_from(number).ok()?, span)));
+            said.push((kind.text.clone(), numbers.collect()));
         }
+        said
     }
 
     fn network(&mut self, word: &ast::Ident) {

@@ -286,7 +286,8 @@ impl Parser<'_> {
     fn scenario(&mut self, start: Span) -> Parsed<Scenario> {
         let name = self.name("the scenario's name")?;
         let span = start.to(name.span);
-        let mut scenario = Scenario { name, threads: Vec::new(), forbid: None, span };
+        let homes = if self.eat_word("homes") { self.numbers_of_kinds()? } else { Vec::new() };
+        let mut scenario = Scenario { name, homes, threads: Vec::new(), forbid: None, span };
         self.need_mark("{")?;
         while !self.is_mark("}") {
             if self.eat_word("forbid") {

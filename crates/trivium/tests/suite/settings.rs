@@ -131,3 +131,23 @@ fn a_run_that_failed_has_its_settings_too() {
         assert_eq!(result["settings"]["block"], 64, "{args:?}");
     }
 }
+
+/// A scenario has the homes that it declares, unless the command line says others.
+#[test]
+fn a_scenario_has_homes_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("at_home.tri");
+    let text = "protocol at_home\npromises single_writer, last_write, sequential\nlane main fifo buffered\nmessage Get on main\n\
+        message Data on main with block\ncheck nodes 2, homes block=1\n\
+        role cache of block { otherwise impossible  state I { on read, write { assert false } } }\n\
+        role home of block { otherwise impossible  state Here: write { on Get { send Data to sender } } }\n\
+        scenario near homes block=0 { at 0 { write(0, 1); r = read(0) } forbid r == 0 }\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(json_of(&["check", file, "--scenario", "near"], 0)["settings"]["homes"]["block"][0], 0);
+    assert_eq!(json_of(&["check", file, "--scenario", "near", "--homes", "block=1"], 1)["property"], "fault");
+    let bad = text.replace("homes block=0", "homes blok=0");
+    std::fs::write(folder.path().join("bad.tri"), bad).unwrap();
+    let refused = trivium(&["check", folder.path().join("bad.tri").to_str().unwrap()]);
+    assert!(refused.err.contains("there is no kind of object `blok`"), "{refused:?}");
+}
