@@ -187,7 +187,7 @@ enum End {
 
 /// Where some of its steps lead.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Leads {
     Ends(End),
     /// Something happens.
     Happens,
@@ -214,31 +214,31 @@ impl<'e, W: SystemView> Trial<'e, '_, W> {
     /// How these steps end, if they do nothing.
     fn follow(&mut self, steps: &[Step]) -> Try<Option<End>> {
         Ok(match self.goes(steps)? {
-            Way::Ends(end) => Some(end),
-            Way::Happens | Way::On => None,
+            Leads::Ends(end) => Some(end),
+            Leads::Happens | Leads::On => None,
         })
     }
 
-    fn goes(&mut self, steps: &[Step]) -> Try<Way> {
+    fn goes(&mut self, steps: &[Step]) -> Try<Leads> {
         for step in steps {
             match &step.kind {
-                StepKind::Stall => return Ok(Way::Ends(End::Stalls)),
-                StepKind::Defer => return Ok(Way::Ends(End::Defers)),
+                StepKind::Stall => return Ok(Leads::Ends(End::Stalls)),
+                StepKind::Defer => return Ok(Leads::Ends(End::Defers)),
                 StepKind::Let(local, values) if values.iter().all(|value| seen_once(value).is_none()) => {
                     self.keep(*local, values, step.span)?;
                 }
                 StepKind::If(condition, yes, no) if seen_once(condition).is_none() => {
                     let branch = if self.looks(condition, Some(step.span))? { yes } else { no };
                     let way = self.goes(branch)?;
-                    if way != Way::On {
+                    if way != Leads::On {
                         return Ok(way);
                     }
                 }
                 // No `stall` or `defer` that is looked at again comes after it.
-                _ => return Ok(Way::Happens),
+                _ => return Ok(Leads::Happens),
             }
         }
-        Ok(Way::On)
+        Ok(Leads::On)
     }
 
     fn looks(&mut self, condition: &Expr, step: Option<Span>) -> Try<bool> {

@@ -207,12 +207,15 @@ impl Stepper<'_> {
             let kind = EventKind::Message(message.message);
             let role = model.protocol().messages[message.message.index()].role;
             let form = &model.lanes[message.lane.index()];
-            if form.behind.is_some() && message.stand.is_behind() {
-                continue;
-            }
             // In a queue of all senders, what is at the head keeps back the rest.
             let may_come = form.merged && !message.stand.is_head();
             if may_come && world.has_head(message.to, message.lane) {
+                continue;
+            }
+            if form.behind.is_some() && message.stand.is_behind() {
+                if may_come {
+                    out.push(Action::Head { flight });
+                }
                 continue;
             }
             let stalled = match self.ready(world, message.to, role, message.object, kind) {

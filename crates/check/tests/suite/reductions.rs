@@ -19,6 +19,20 @@ use trivium_protocol::Protocol;
 /// States after which an exploration is left.
 const MOST: u64 = 20_000;
 
+/// Whether one search has found a fault and the other that a promise is broken, as near as the fault: then what is found first depends on the order of
+/// states, and both find that fault where nothing is promised.
+fn are_as_near(protocol: &Arc<Protocol>, one: (&Report, &Config), other: (&Report, &Config)) -> bool {
+    let (steps, steps_of_other) = (found(one.0).2, found(other.0).2);
+    let is_fault = |report: &Report| report.property.as_deref() == Some("fault");
+    if steps != steps_of_other || is_fault(one.0) == is_fault(other.0) {
+        return false;
+    }
+    let bare = Arc::new(Protocol { promises: Vec::new(), ..Protocol::clone(protocol) });
+    [one.1, other.1]
+        .into_iter()
+        .all(|config| explore(&bare, config).is_ok_and(|report| is_fault(&report) && found(&report).2 == steps))
+}
+
 /// Explores a system with and without what is left out, and otherwise in other ways: the report with all, and that with
 /// nothing left out. `None`: it is too large.
 fn agree(protocol: &Arc<Protocol>, system: &System) -> Result<Option<(Report, Report)>, TestCaseError> {
@@ -36,8 +50,12 @@ fn agree(protocol: &Arc<Protocol>, system: &System) -> Result<Option<(Report, Re
     if [&all, &late, &dead, &none].iter().any(|report| report.states >= MOST) {
         return Ok(None);
     }
-    for other in [&late, &dead, &none] {
-        prop_assert_eq!(found(&all), found(other), "{}\nwith less left out: {}", text(&all), text(other));
+    for (other, config) in
+        [(&late, searched(true, false)), (&dead, searched(false, true)), (&none, searched(false, false))]
+    {
+        if !are_as_near(protocol, (&all, &reduced), (other, &config)) {
+            prop_assert_eq!(found(&all), found(other), "{}\nwith less left out: {}", text(&all), text(other));
+        }
     }
     let brute = explored(&Config { search: Search::Brute, ..reduced.clone() })?;
     if brute.verdict == Verdict::Incomplete {

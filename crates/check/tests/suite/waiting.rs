@@ -18,7 +18,13 @@ fn protocol(seed: u64) -> String {
         "unordered buffered",
         "fifo merged holds 2",
     ]);
-    let back = random.one(&["fifo buffered behind ask", "fifo merged buffered", "fifo buffered", "unordered buffered"]);
+    let back = random.one(&[
+        "fifo buffered behind ask",
+        "fifo merged buffered behind ask",
+        "fifo merged buffered",
+        "fifo buffered",
+        "unordered buffered",
+    ]);
     let back = if back.contains("behind") && ask.contains("unordered") { "fifo buffered" } else { back };
     let done = random.one(&["ask", "back", "back"]);
     let knock = random.one(&["ask", "back"]);

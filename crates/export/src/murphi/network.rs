@@ -390,9 +390,6 @@ impl Export<'_> {
             if self.model.lanes[lane].merged {
                 out.routine(&format!("function can_come{lane}(dst: Node; src: Node): boolean"), &[], |out| {
                     out.line(format!("if lane{lane}[dst][src].n = 0 | head{lane}[dst] != 0 then return false; end;"));
-                    if self.model.lanes[lane].behind.is_some() {
-                        out.line(format!("if lane{lane}[dst][src].m[0].b > 0 then return false; end;"));
-                    }
                     out.line(format!("return !can_handle{lane}(dst, src, 0);"));
                 });
             }

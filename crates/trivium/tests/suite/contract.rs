@@ -130,6 +130,10 @@ fn every_key_of_sim_and_compare_is_documented() {
     ] {
         all_keys(&trivium(&[&["sim", program][..], &on, more].concat()).json(code), "", &mut found);
     }
+    let unordered = ["-p", "uncached", "-m", "typhoon", "-n", "2", "--format", "json", "--dir-rw"];
+    let folder_name = folder.path().to_str().unwrap();
+    let unordered = [&["sim", writes.to_str().unwrap()][..], &unordered, &[folder_name]].concat();
+    all_keys(&trivium(&unordered).json(0), "", &mut found);
     let mut of_compare = std::collections::BTreeSet::new();
     let compare =
         ["compare", source, "--protocols", "stache", "--machines", "typhoon", "-n", "2", "--live", "--format", "json"];
@@ -383,7 +387,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..29], built_in);
+    assert_eq!(names[..31], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -137,10 +137,8 @@ fn a_run_that_failed_has_its_settings_too() {
 fn a_scenario_has_homes_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("at_home.tri");
-    let text = "protocol at_home\npromises single_writer, last_write, sequential\nlane main fifo buffered\nmessage Get on main\n\
-        message Data on main with block\ncheck nodes 2, homes block=1\n\
-        role cache of block { otherwise impossible  state I { on read, write { assert false } } }\n\
-        role home of block { otherwise impossible  state Here: write { on Get { send Data to sender } } }\n\
+    let text = "protocol at_home\npromises single_writer, last_write, sequential\ncheck nodes 2, homes block=1\n\
+        role cache of block { state I { on read, write { assert false } } }\nrole home of block { state Here: write }\n\
         scenario near homes block=0 { at 0 { write(0, 1); r = read(0) } forbid r == 0 }\n";
     std::fs::write(&file, text).unwrap();
     let file = file.to_str().unwrap();
