@@ -57,11 +57,14 @@ fn agree(protocol: &Arc<Protocol>, system: &System) -> Result<Option<(Report, Re
             prop_assert_eq!(found(&all), found(other), "{}\nwith less left out: {}", text(&all), text(other));
         }
     }
-    let brute = explored(&Config { search: Search::Brute, ..reduced.clone() })?;
+    let by_force = Config { search: Search::Brute, ..reduced.clone() };
+    let brute = explored(&by_force)?;
     if brute.verdict == Verdict::Incomplete {
         return Ok(None);
     }
-    prop_assert_eq!(found(&all), found(&brute), "{}\nby brute force: {}", text(&all), text(&brute));
+    if !are_as_near(protocol, (&all, &reduced), (&brute, &by_force)) {
+        prop_assert_eq!(found(&all), found(&brute), "{}\nby brute force: {}", text(&all), text(&brute));
+    }
     let symmetric = explored(&Config { symmetry: true, ..reduced.clone() })?;
     prop_assert_eq!(all.verdict, symmetric.verdict, "{}\nby symmetry: {}", text(&all), text(&symmetric));
     if all.verdict == Verdict::Holds {
