@@ -262,7 +262,7 @@ impl Engine {
                 if *response == Response::Defer || replay.is_some() && !event.has_caller() =>
             {
                 let record = m.record(role, event.object);
-                if replay.is_none() && event.has_caller() && self.pushes_back(role, record) {
+                if self.leaves_with_thread(role, record, event, replay) {
                     came.disposition = Disposition::Held;
                     return Ok(());
                 }

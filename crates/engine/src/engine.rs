@@ -258,6 +258,11 @@ impl Engine {
             && self.roles[role.index()].defers.as_ref().is_some_and(|defers| defers.is_full(record))
     }
 
+    /// Whether a thread keeps an event that is to be deferred, since there is no place for it.
+    pub(crate) fn leaves_with_thread(&self, role: RoleId, record: &[u8], event: &Event, replay: Option<u32>) -> bool {
+        replay.is_none() && event.has_caller() && self.pushes_back(role, record)
+    }
+
     /// All deferred events of a record, oldest first; their payloads are alive.
     pub fn deferred(&self, role: RoleId, object: Object, record: &[u8]) -> Vec<Event> {
         match &self.roles[role.index()].defers {
@@ -319,10 +324,14 @@ impl Engine {
 
     /// How an array lies that is a local.
     pub(crate) fn local_array(&self, ty: &Type, span: Span) -> Try<&ArrayCell> {
-        match self.local_arrays.iter().find(|(known, _)| known == ty) {
-            Some((_, array)) => Ok(array),
+        match self.find_local_array(ty) {
+            Some(array) => Ok(array),
             None => trouble(FaultKind::Malformed, span),
         }
+    }
+
+    fn find_local_array(&self, ty: &Type) -> Option<&ArrayCell> {
+        self.local_arrays.iter().find(|(known, _)| known == ty).map(|(_, array)| array)
     }
 
     /// The least possible element of a set type, and how many are possible.
@@ -356,9 +365,7 @@ impl Engine {
     /// How many words a local set or array takes as an argument.
     fn words_of_local(&self, ty: &Type) -> usize {
         match ty {
-            Type::Array { .. } => {
-                self.local_arrays.iter().find(|(known, _)| known == ty).map_or(0, |(_, array)| array.words())
-            }
+            Type::Array { .. } => self.find_local_array(ty).map_or(0, ArrayCell::words),
             _ => index_of_word(self.set_range(ty).1).div_ceil(64),
         }
     }

@@ -356,11 +356,10 @@ impl Answers {
         let may_stall = |response: &Response, event: &EventKind| match response {
             Response::Hold => matches!(event, EventKind::Message(_)),
             Response::Defer => pushes_back(event),
-            Response::Handle(handlers) if pushes_back(event) => handlers.iter().any(|id| {
+            Response::Handle(handlers) => handlers.iter().any(|id| {
                 let steps = &role.handlers[id.index()].steps;
-                contains_stall(steps) || contains_defer(steps)
+                contains_stall(steps) || pushes_back(event) && contains_defer(steps)
             }),
-            Response::Handle(handlers) => handlers.iter().any(|id| contains_stall(&role.handlers[id.index()].steps)),
             _ => false,
         };
         Answers::that(role, may_stall)

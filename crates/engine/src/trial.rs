@@ -132,12 +132,24 @@ impl Engine {
 
     /// The state of an instance, also of one that nobody has touched yet.
     fn state_seen<W: SystemView>(&self, role: RoleId, object: Object, me: Node, world: &W) -> Try<StateId> {
+        let first = self.untouched(role, object, me, world, self.protocol.roles[role.index()].span)?;
+        Ok(self.state(role, first.as_deref().unwrap_or_else(|| world.record(me, role, object))))
+    }
+
+    /// What a record is that nobody has touched yet, where its role says more of it than that it is all zero.
+    fn untouched<W: SystemView>(
+        &self,
+        role: RoleId,
+        object: Object,
+        me: Node,
+        world: &W,
+        span: Span,
+    ) -> Try<Option<Vec<u8>>> {
         if !self.has_initially(role) || world.is_touched(me, role, object) {
-            return Ok(self.state(role, world.record(me, role, object)));
+            return Ok(None);
         }
         let first = self.first_record(role, object, me, world.home(object), &mut |_, _| {});
-        let span = self.protocol.roles[role.index()].span;
-        first.map(|record| self.state(role, &record)).map_err(|_| FaultKind::Malformed).at(span)
+        first.map(Some).map_err(|_| FaultKind::Malformed).at(span)
     }
 
     /// Follows the handler that would run: how that ends, if nothing happens, and at what it has looked.
@@ -316,12 +328,13 @@ impl<'e, W: SystemView> Scope<'e> for Trial<'e, '_, W> {
 
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]> {
         let object = self.object_of(owner, role, span)?;
-        if !self.engine.has_initially(role) || self.world.is_touched(self.me, role, object) {
-            return Ok(self.world.record(self.me, role, object));
+        match self.engine.untouched(role, object, self.me, self.world, span)? {
+            Some(first) => {
+                self.fresh = first;
+                Ok(&self.fresh)
+            }
+            None => Ok(self.world.record(self.me, role, object)),
         }
-        let first = self.engine.first_record(role, object, self.me, self.world.home(object), &mut |_, _| {});
-        self.fresh = first.map_err(|_| FaultKind::Malformed).at(span)?;
-        Ok(&self.fresh)
     }
 
     fn own(&mut self, expr: &Expr) -> Try<i64> {

@@ -214,7 +214,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         }
         let (role, object) = (self.first.role, self.first.object);
         let record = self.m.record(role, object);
-        if self.replay.is_none() && self.event.has_caller() && self.engine.pushes_back(role, record) {
+        if self.engine.leaves_with_thread(role, record, self.event, self.replay) {
             self.stalled = true;
             return Ok(());
         }

@@ -47,12 +47,15 @@ impl Export<'_> {
         self.may_stall(role, column) || declared.table.iter().any(|row| is_tried_by_look(declared, &row[column]))
     }
 
-    /// For each role and event of which that is asked: `wayR_C(me, o, sender, thr, ..)`, and `stallsR_C`.
+    /// For each role and event of which that is asked: `wayR_C(me, o, sender, thr, ..)`, and `stallsR_C` where it may stall.
     pub fn trials(&self, out: &mut Lines) {
         for (id, role) in self.roles() {
             for column in (0..role.events.len()).filter(|&column| self.is_asked(id, column)) {
                 self.handlers_tried(id, role, column, out);
                 self.way(id, role, column, out);
+                if !self.may_stall(id, column) {
+                    continue;
+                }
                 let (head, passed) = self.of_event(role, column);
                 let way = format!("way{}_{column}(me, o, sender, thr{passed})", id.0);
                 out.routine(&format!("function stalls{}_{column}({head}): boolean", id.0), &[], |out| {
@@ -212,10 +215,10 @@ fn may_stall(role: &Role, response: &Response, event: EventKind) -> bool {
     match response {
         Response::Hold => matches!(event, EventKind::Message(_)),
         Response::Defer => pushes_back(role, event),
-        Response::Handle(handlers) if pushes_back(role, event) => {
-            handlers.iter().any(|h| is_followed(&role.handlers[h.index()]))
-        }
-        Response::Handle(handlers) => handlers.iter().any(|h| contains_stall(&role.handlers[h.index()].steps)),
+        Response::Handle(handlers) => handlers.iter().any(|h| {
+            let steps = &role.handlers[h.index()].steps;
+            contains_stall(steps) || pushes_back(role, event) && contains_defer(steps)
+        }),
         _ => false,
     }
 }

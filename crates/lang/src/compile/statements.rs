@@ -226,11 +226,8 @@ impl Compiler {
             self.error(span, "an invariant changes nothing");
             return None;
         }
-        if let Some((list, element)) = self.popped(frame, value) {
-            self.require(value.span, &element, &ty);
-            let local = frame.hidden_local(&self.protocol, "", element.clone());
-            let values = self.local_values(local, &element, span);
-            return Some(vec![StepKind::Pop(list, local), StepKind::Assign(place, values)]);
+        if let Some((pop, values)) = self.popped_values(frame, value, &ty, span) {
+            return Some(vec![pop, StepKind::Assign(place, values)]);
         }
         if matches!(ty, Type::List { .. }) {
             if sign == AssignSign::Set && matches!(&value.kind, ast::ExprKind::Set(e) if e.is_empty()) {
@@ -252,10 +249,23 @@ impl Compiler {
         }
         let value = self.expr_of(frame, value, &NUMBER)?;
         self.require(target.span, &ty, &NUMBER);
-        let op = if sign == AssignSign::Plus { Operator::Add } else { Operator::Subtract };
         let old = Expr { kind: ExprKind::Var(place.clone()), ty, span: target.span };
-        let sum = Expr { kind: ExprKind::Binary(op, Box::new(old), Box::new(value)), ty: NUMBER, span };
-        Some(vec![StepKind::Assign(place, vec![sum])])
+        Some(vec![StepKind::Assign(place, vec![changed_by(sign, old, value, span)])])
+    }
+
+    /// What is assigned from `q.pop()`, if that is the value: the step that takes the element out, and what it is then.
+    fn popped_values(
+        &mut self,
+        frame: &mut Frame,
+        value: &ast::Expr,
+        ty: &Type,
+        span: Span,
+    ) -> Option<(StepKind, Vec<Expr>)> {
+        let (list, element) = self.popped(frame, value)?;
+        self.require(value.span, &element, ty);
+        let local = frame.hidden_local(&self.protocol, "", element.clone());
+        let values = self.local_values(local, &element, span);
+        Some((StepKind::Pop(list, local), values))
     }
 
     /// An element of a list or array, from a field on, gets the value of an expression.
@@ -272,11 +282,8 @@ impl Compiler {
             self.error(span, "an invariant changes nothing");
             return None;
         }
-        if let Some((list, element)) = self.popped(frame, value) {
-            self.require(value.span, &element, &ty);
-            let local = frame.hidden_local(&self.protocol, "", element.clone());
-            let values = self.local_values(local, &element, span);
-            return Some(vec![StepKind::Pop(list, local), StepKind::AssignElement(place, index, field, values)]);
+        if let Some((pop, values)) = self.popped_values(frame, value, &ty, span) {
+            return Some(vec![pop, StepKind::AssignElement(place, index, field, values)]);
         }
         if sign == AssignSign::Set {
             let values = self.values(frame, value, &ty)?;
@@ -285,11 +292,9 @@ impl Compiler {
         let value = self.expr_of(frame, value, &NUMBER)?;
         self.require(target, &ty, &NUMBER);
         self.needs_one_index(&index)?;
-        let op = if sign == AssignSign::Plus { Operator::Add } else { Operator::Subtract };
         let old = ExprKind::Element(place.clone(), Box::new(index.clone()), field);
         let old = Expr { kind: old, ty, span: target };
-        let sum = Expr { kind: ExprKind::Binary(op, Box::new(old), Box::new(value)), ty: NUMBER, span };
-        Some(vec![StepKind::AssignElement(place, index, field, vec![sum])])
+        Some(vec![StepKind::AssignElement(place, index, field, vec![changed_by(sign, old, value, span)])])
     }
 
     fn not_assignable(&mut self, frame: &mut Frame, target: &ast::Expr) {
@@ -651,4 +656,10 @@ fn cache_step(statement: &S) -> StepKind {
         S::Upgrade => StepKind::Upgrade,
         _ => StepKind::Invalidate,
     }
+}
+
+/// What `+=` or `-=` makes of a number.
+fn changed_by(sign: AssignSign, old: Expr, value: Expr, span: Span) -> Expr {
+    let op = if sign == AssignSign::Plus { Operator::Add } else { Operator::Subtract };
+    Expr { kind: ExprKind::Binary(op, Box::new(old), Box::new(value)), ty: NUMBER, span }
 }

@@ -11,6 +11,7 @@ struct Fallback {
     by: ExcludedBy,
     span: Span,
 }
+
 impl Compiler {
     /// The role's table: every event in every state, or a mistake for each gap.
     pub(super) fn table(&mut self, r: usize, ast: &ast::Role) {
