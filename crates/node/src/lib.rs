@@ -47,8 +47,9 @@ pub use call::{
 };
 pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
 pub use handler::{
-    Arrived, Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive,
-    Request, RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, try_again,
+    Arrived, Asked, AskedStep, Blockage, Blocked, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory,
+    InQueue, Lanes, MessageKind, Primitive, Request, RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on,
+    pending, resume_threads, tells_of_a_stall, try_again,
 };
 pub use records::{
     ASKS, Asking, Held, Instance, Lines, Locks, OVERTAKES, Protocols, RELEASE, Records, Roomy, Schedule, Slot,

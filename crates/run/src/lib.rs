@@ -19,7 +19,7 @@ mod transport;
 pub use history::RecordedRun;
 pub use reports::latency::Latency;
 pub use reports::trace::{LiveHandled, LiveNote, LiveWhat, NodeTrace, Numbered, RunTrace, Waited};
-pub use runs::{Ended, LiveNode, LiveOutcome, RunResult, STALL_LIMIT, Setup, next_packet};
+pub use runs::{Ended, LiveNode, LiveOutcome, RunResult, STALL_LIMIT, Setup, StallTimes, next_packet};
 pub use runs::{record, replay, run, take_part};
 pub use transport::Transport;
 pub use transport::contract::check_transport;

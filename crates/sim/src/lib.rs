@@ -44,7 +44,7 @@ pub use reports::trace::{Handled, Note, Stall, StallPart};
 pub use runs::changes::Changed;
 pub use runs::forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};
 pub use runs::miss::{MissHandler, MissKind, MissPlace, MissReport, MissStep, measure, measure_at};
-pub use runs::result::{RUN_STATISTICS, SimResult, WholeProgram};
+pub use runs::result::{RUN_STATISTICS, SimResult, StallCycles, WholeProgram};
 pub use runs::setup::{STALL_LIMIT, Setup};
 pub use runs::{Tracing, run, run_with_trace};
 pub use trivium_node::Stood;

@@ -158,6 +158,17 @@ pub fn padded_to(width: usize, text: &str) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.chars().count())))
 }
 
+/// Which messages have blocked receive queues: by kind how many stalled, for how long, in `unit`, and how many they kept back. Nothing if none did.
+pub fn stall_lines(kinds: impl Iterator<Item = (String, [u64; 3])>, unit: &str) -> String {
+    let lines: Vec<String> = kinds
+        .map(|(name, [stalled, time, kept])| {
+            format!("{name}: {} for {} {unit}, and kept back {}", grouped(stalled), grouped(time), grouped(kept))
+        })
+        .collect();
+    let head = |at: usize| if at == 0 { "stalled" } else { "" };
+    lines.iter().enumerate().map(|(at, line)| format!("{:<14}{line}\n", head(at))).collect()
+}
+
 /// A number with thousands separated, for tables.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -7,6 +7,7 @@ mod unchecked;
 pub(crate) use own::OwnRecords;
 
 use crate::error::NodeError;
+use crate::handler::Blocked;
 use crate::records::{Lines, Locks, Protocols, Records, Schedule, Slot, Stores, Usage};
 use crate::space::{BlockTags, NodeMemory, Pages, Parts, Payloads, Space};
 use crate::thread::NodeThreads;
@@ -65,6 +66,8 @@ pub struct NodeCore<C> {
     pub parts: Parts,
     /// What its program's atomic operations show of locks.
     pub locks: Locks,
+    /// What has blocked its receive queue, where a message may stall.
+    pub blocked: Blocked,
     /// The block whose home was asked for last, and that home, where no first touch decides it: a handler asks several times.
     asked_home: Cell<(Object, Node)>,
     /// The first block that the running handler has met whose home is not known here.
@@ -93,6 +96,7 @@ impl<C> NodeCore<C> {
             usage: Usage::default(),
             parts: Parts::default(),
             locks: Locks::default(),
+            blocked: Blocked::default(),
             asked_home: Cell::new((Object { kind: NODE, id: 0 }, me)),
             homeless: Cell::new(None),
         }

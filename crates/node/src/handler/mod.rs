@@ -2,6 +2,7 @@
 //! others is noted ([`Effects`]) until it has ended. What becomes of that, and how long it takes, its host says ([`HandlerHost`]).
 
 mod asked;
+mod blocked;
 mod effects;
 mod ended;
 mod memory;
@@ -9,6 +10,7 @@ mod next;
 mod primitive;
 
 pub use asked::{Asked, AskedStep, Request, pending};
+pub use blocked::{Blockage, Blocked, InQueue, MessageKind, tells_of_a_stall};
 pub use effects::{Effects, Touched};
 pub use ended::{GoesOn, ThreadHost, let_threads_go_on, resume_threads, try_again};
 pub use memory::HandlerMemory;

@@ -3,7 +3,7 @@
 use crate::core::{NodeCore, OwnRecords};
 use crate::records::Instance;
 use trivium_engine::{Event, Node};
-use trivium_protocol::{EventKind, LaneId, NODE, RoleId};
+use trivium_protocol::{EventKind, LaneId, RoleId};
 
 /// The messages of a node that are on their way on its lanes, those that have not left it included.
 pub trait Lanes {
@@ -32,6 +32,19 @@ impl Stuck {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The place of the one that keeps a message back: on its lane one of its sender that has arrived earlier, or one of any sender if the lane is
+    /// `merged`; or one of its sender that was sent earlier on the lane that it is `behind`.
+    pub(super) fn keeper<C>(&self, core: &NodeCore<C>, message: Arrived) -> Option<usize> {
+        let Arrived { protocol, sender, lane, number } = message;
+        let declared = &core.protocols.engines[protocol].protocol().lanes[lane.index()];
+        self.0.iter().position(|other| {
+            let is_his = other.sender == sender;
+            other.protocol == protocol
+                && (other.lane == lane && (is_his || declared.merged)
+                    || declared.behind == Some(other.lane) && is_his && other.number < number)
+        })
     }
 }
 
@@ -63,44 +76,24 @@ impl<C> NodeCore<C> {
             && self.role_of(protocol, event).is_some_and(|role| self.stalls_there(protocol, role, event))
     }
 
-    /// A message that stalls, in words; none if it does not.
-    pub fn stalled_text(&self, protocol: usize, lane: LaneId, event: &Event) -> Option<String> {
-        let engine = &self.protocols.engines[protocol];
-        let declared = engine.protocol();
-        let name = declared.event_name(event.kind);
-        let object = match declared.objects.get(event.object.kind.index()) {
-            Some(kind) if event.object.kind != NODE => format!(" about {kind} {}", event.object.id),
-            _ => String::new(),
-        };
-        let lane = &declared.lanes[lane.index()].name;
-        let sender = event.sender;
-        self.stalls(protocol, event)
-            .then(|| format!("{name} from node {sender}{object} stalls on lane {}.{lane}", declared.name))
-    }
-
     /// Whether an event stalls that this role answers.
     pub fn stalls_there(&self, protocol: usize, role: RoleId, event: &Event) -> bool {
         self.protocols.engines[protocol].stalls(role, event, self.me, &OwnRecords { node: self, number: protocol })
     }
 
-    /// Notes that a message cannot start: it keeps others back, unless it stalls on a lane without order.
-    pub fn is_stuck(&self, stuck: &mut Stuck, message: Arrived, event: &Event) {
+    /// Notes that a message cannot start, and says whether it keeps others back: unless it stalls on a lane without order.
+    pub fn is_stuck(&self, stuck: &mut Stuck, message: Arrived, event: &Event) -> bool {
         let lane = &self.protocols.engines[message.protocol].protocol().lanes[message.lane.index()];
-        if lane.fifo || !self.stalls(message.protocol, event) {
+        let keeps_back = lane.fifo || !self.stalls(message.protocol, event);
+        if keeps_back {
             stuck.0.push(message);
         }
+        keeps_back
     }
 
-    /// Whether a message is kept back by one that cannot start: on its lane by one of its sender that has arrived earlier, or by one of any sender if the lane is
-    /// `merged`; and by one of its sender that was sent earlier on the lane that it is `behind`.
+    /// Whether a message is kept back by one that cannot start.
     pub fn is_kept_back(&self, stuck: &Stuck, message: Arrived) -> bool {
-        let Arrived { protocol, sender, lane, number } = message;
-        let declared = &self.protocols.engines[protocol].protocol().lanes[lane.index()];
-        stuck.0.iter().filter(|other| other.protocol == protocol).any(|other| {
-            let is_his = other.sender == sender;
-            other.lane == lane && (is_his || declared.merged)
-                || declared.behind == Some(other.lane) && is_his && other.number < number
-        })
+        stuck.keeper(self, message).is_some()
     }
 
     /// Whether an event does not stall, and there is room for all that it may send unasked.

@@ -45,6 +45,8 @@ pub struct Protocols {
     pub roomy: Vec<Option<Vec<Roomy>>>,
     /// Whether a message of any protocol may have to wait at its receiver: for room on a finite lane, or since it stalls.
     pub any_waits: bool,
+    /// Whether a message of any protocol may stall.
+    pub any_stalls: bool,
     /// Whether any protocol has a lane that is an outgoing queue.
     pub any_queue: bool,
     /// Of each protocol, whether tag changes are watched, since it promises a single writer.
@@ -129,6 +131,7 @@ impl Protocols {
             nodes,
             calls: Vec::new(),
             any_waits: finite.contains(&true) || engines.iter().any(|engine| engine.may_stall()),
+            any_stalls: engines.iter().any(|engine| engine.may_stall()),
             any_queue: engines.iter().any(|engine| engine.protocol().lanes.iter().any(|lane| lane.queues)),
             roomy: engines.iter().map(|engine| roomy(engine)).collect(),
             finite,

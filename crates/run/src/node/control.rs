@@ -10,7 +10,7 @@ use trivium_engine::{Node, Object};
 use trivium_guest::{DebugInfo, ProgramFault, SHARED_BASE};
 use trivium_node::{
     Asking, Binding, CallHost, Mapped, NodeError, Purpose, RELEASE, RUNNING, STALLS, SpaceCall, Taken, Wait, data_text,
-    disagree, holder, shared_u32,
+    disagree, holder, shared_u32, tells_of_a_stall,
 };
 use trivium_protocol::{Access, BLOCK, NODE};
 
@@ -505,7 +505,7 @@ impl NodeState {
             }
             Order::Deadlock(told, locks) => {
                 self.leaving.is_of_all = true;
-                let stalls = told.iter().any(|(_, told)| told.contains(" stalls on lane "));
+                let stalls = told.iter().any(|(_, told)| tells_of_a_stall(told));
                 // What is to be done depends on which nodes have left main, which is known at the end, unless they wait for locks.
                 let error = locks
                     .iter()

@@ -8,8 +8,8 @@ use crate::packets::spare::Arrival;
 use crate::packets::wire::write_credit;
 use trivium_engine::{Engine, Event, Fault, Outcome, Payload, Thread};
 use trivium_node::{
-    Arrived, EventNumber, GoesOn, Held, Instance, NodeError, RunningHandler, Stuck, ThreadHost, let_threads_go_on,
-    try_again,
+    Arrived, EventNumber, GoesOn, Held, InQueue, Instance, NodeError, Protocols, RunningHandler, Stuck, ThreadHost,
+    let_threads_go_on, try_again,
 };
 use trivium_protocol::{BLOCK, EventKind, LaneId, RoleId};
 
@@ -23,8 +23,25 @@ enum Action {
     Timer(usize),
 }
 
-/// So many messages that stall are told of each node.
-const MOST_TOLD: usize = 4;
+/// A message that has arrived, and that is there `since`.
+fn waiting(protocols: &Protocols, incoming: &Incoming, since: u64) -> Option<InQueue> {
+    match incoming {
+        Incoming::Message(message) => {
+            Some(InQueue { message: arrived(protocols, message), event: message.event, since })
+        }
+        Incoming::Local(_) => None,
+    }
+}
+
+fn arrived(protocols: &Protocols, message: &Arrival) -> Arrived {
+    let (protocol, sender, number) = (message.protocol, message.event.sender, message.order);
+    Arrived { protocol, sender, lane: lane_of(protocols, message), number }
+}
+
+fn lane_of(protocols: &Protocols, message: &Arrival) -> LaneId {
+    let EventKind::Message(kind) = message.event.kind else { return LaneId(0) };
+    protocols.engines[message.protocol].protocol().messages[kind.index()].lane
+}
 
 impl NodeState {
     /// Runs one handler, if there is something for one.
@@ -32,7 +49,11 @@ impl NodeState {
     /// # Errors
     /// A fault of a protocol.
     pub(super) fn handle_one(&mut self) -> Result<bool, NodeError> {
-        let Some(action) = self.choose() else { return Ok(false) };
+        let action = self.choose();
+        if self.core.protocols.any_stalls {
+            self.note_blocked(action.as_ref());
+        }
+        let Some(action) = action else { return Ok(false) };
         self.progress.moved += 1;
         self.note_handler();
         match action {
@@ -80,9 +101,7 @@ impl NodeState {
         for (at, incoming) in self.queued.inbox.iter().enumerate() {
             let (protocol, event, lane) = match incoming {
                 Incoming::Message(message) => {
-                    let (protocol, sender, number) = (message.protocol, message.event.sender, message.order);
-                    let lane = self.lane_of(message);
-                    (protocol, message.event, Some(Arrived { protocol, sender, lane, number }))
+                    (message.protocol, message.event, Some(arrived(&self.core.protocols, message)))
                 }
                 Incoming::Local(own) => (own.protocol, own.event, None),
             };
@@ -124,8 +143,7 @@ impl NodeState {
     }
 
     pub(super) fn lane_of(&self, message: &Arrival) -> LaneId {
-        let EventKind::Message(kind) = message.event.kind else { return LaneId(0) };
-        self.core.protocols.engines[message.protocol].protocol().messages[kind.index()].lane
+        lane_of(&self.core.protocols, message)
     }
 
     /// The lanes that have no room, while something waits: for those who look at a deadlock.
@@ -142,13 +160,26 @@ impl NodeState {
 
     /// The messages that stall here, in words; the first few.
     pub(super) fn stalled(&self) -> Vec<String> {
-        let messages = self.queued.inbox.iter().filter_map(|incoming| match incoming {
-            Incoming::Message(message) => {
-                self.core.stalled_text(message.protocol, self.lane_of(message), &message.event)
-            }
-            Incoming::Local(_) => None,
-        });
-        messages.take(MOST_TOLD).collect()
+        if !self.core.protocols.any_stalls {
+            return Vec::new();
+        }
+        let messages = self.queued.inbox.iter().filter_map(|incoming| waiting(&self.core.protocols, incoming, 0));
+        self.core.stalled_text(&self.queued.on_lanes, messages)
+    }
+
+    /// Before that: notes what stalls of what has arrived earlier, or is kept back by it. Where nothing can be done that is all.
+    fn note_blocked(&mut self, before: Option<&Action>) {
+        let up_to = match before {
+            Some(Action::Incoming(at)) => *at,
+            _ => self.queued.inbox.len(),
+        };
+        if up_to > 0 {
+            let now = self.now();
+            let earlier = self.queued.inbox.iter().take(up_to);
+            let protocols = self.core.protocols.clone();
+            let messages = earlier.filter_map(|incoming| waiting(&protocols, incoming, now));
+            self.core.note_blocked(&self.queued.on_lanes, messages);
+        }
     }
 
     /// Whether nothing is left to handle.
@@ -193,6 +224,10 @@ impl NodeState {
         let (protocol, from) = (message.protocol, message.event.sender);
         if let EventKind::Message(kind) = message.event.kind {
             self.core.check_binding(protocol, kind, message.event.object, from)?;
+        }
+        if self.core.protocols.any_stalls {
+            let now = self.now();
+            self.core.blocked.has_begun(arrived(&self.core.protocols, &message), now);
         }
         let lane = self.lane_of(&message);
         let engine = &self.core.protocols.engines[protocol];

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_guest::CounterUse;
-use trivium_node::{Asked, MemoryUsed, NodeError, NodeSaid, Stood};
+use trivium_node::{Asked, Blockage, MemoryUsed, MessageKind, NodeError, NodeSaid, Stood};
 
 /// From node 0: all have been heard.
 const GOODBYE: u8 = ENDED + 5;
@@ -38,6 +38,8 @@ pub(crate) struct NodeEnd {
     pub counts: Counts,
     /// Messages of its region of interest, by protocol and kind.
     pub in_region: BTreeMap<(usize, u16), u64>,
+    /// What has stalled here.
+    pub stalls: BTreeMap<MessageKind, Blockage>,
     /// Nanoseconds of the region of interest.
     pub span: (u64, u64),
     pub latency: Latency,
@@ -59,6 +61,7 @@ struct Written {
     counts: Counts,
     by_kind: Vec<(usize, u16, u64)>,
     in_region: Vec<(usize, u16, u64)>,
+    stalls: Vec<(MessageKind, Blockage)>,
     span: (u64, u64),
     latency: Latency,
     printed: Vec<(u64, u32, usize)>,
@@ -87,6 +90,7 @@ impl NodeEnd {
             counts: self.counts.clone(),
             by_kind: listed(&self.counts.by_kind),
             in_region: listed(&self.in_region),
+            stalls: self.stalls.iter().map(|(&kind, &stall)| (kind, stall)).collect(),
             span: self.span,
             latency: self.latency.clone(),
             printed: self.said.printed.iter().map(|(at, fd, bytes)| (*at, *fd, bytes.len())).collect(),
@@ -132,6 +136,7 @@ impl NodeEnd {
             left: head.left,
             counts: Counts { by_kind, ..head.counts },
             in_region: kinds(head.in_region),
+            stalls: head.stalls.into_iter().collect(),
             span: head.span,
             latency: head.latency,
             said,

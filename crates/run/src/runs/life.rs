@@ -254,6 +254,7 @@ fn what_it_ends_with(node: &mut NodeState, exit_code: Option<i32>) -> NodeEnd {
         left: node.leaving.left.take(),
         counts,
         in_region,
+        stalls: node.core.blocked.tally(now),
         span,
         latency: std::mem::take(&mut node.measured.latency),
         said: std::mem::take(&mut node.said),

@@ -9,6 +9,6 @@ mod run;
 mod setup;
 
 pub use beginning::next_packet;
-pub use result::{LiveNode, RunResult};
+pub use result::{LiveNode, RunResult, StallTimes};
 pub use run::{Ended, LiveOutcome, record, replay, run, take_part};
 pub use setup::{STALL_LIMIT, Setup};

@@ -3,7 +3,7 @@
 use crate::reports::latency::Quantiles;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use trivium_node::{MemoryUsed, Misses, Stood};
+use trivium_node::{Blockage, MemoryUsed, Misses, Stood};
 
 /// The counts of one node: of its region of interest, or of the whole program if it marks none. Messages and bytes are always those
 /// of the whole program: regions begin and end at other moments on each node.
@@ -27,6 +27,23 @@ pub struct LiveNode {
     pub handler_seconds: f64,
     /// Seconds for which the program waited; the node runs handlers meanwhile.
     pub wait_seconds: f64,
+}
+
+/// How the messages of a kind have blocked receive queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StallTimes {
+    /// Messages that have stalled.
+    pub stalled: u64,
+    /// For how long, all together, from when their receiver first found that they do until it handled them.
+    pub nanoseconds: u64,
+    /// Messages after them that they have kept back.
+    pub kept_back: u64,
+}
+
+impl From<Blockage> for StallTimes {
+    fn from(stall: Blockage) -> StallTimes {
+        StallTimes { stalled: stall.stalled, nanoseconds: stall.time, kept_back: stall.kept_back }
+    }
 }
 
 /// The result of a run. Times differ from run to run, and counts do where sharing depends on timing.
@@ -56,6 +73,10 @@ pub struct RunResult {
     pub messages_region: BTreeMap<String, u64>,
     /// Those of the whole program.
     pub messages_program: BTreeMap<String, u64>,
+    /// What of each kind of message has stalled at its receivers, of the whole program, as `protocol.NAME`; of protocols that never say `stall`
+    /// nothing.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stalls: BTreeMap<String, StallTimes>,
     /// Bytes of all messages, of the whole program.
     pub bytes: u64,
     /// The greatest memory of the program.

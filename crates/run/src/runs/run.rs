@@ -4,7 +4,7 @@ use super::beginning::{Beginning, begin};
 use super::ending::{NodeEnd, Parted};
 use super::life::{Life, live};
 use super::pin::{pin, warm_up};
-use super::result::{LiveNode, RunResult};
+use super::result::{LiveNode, RunResult, StallTimes};
 use super::setup::Setup;
 use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_node::{
-    AT_BARRIER, Asked, LEFT_MAIN, MemoryUsed, Misses, NodeError, Protocols, Said, Saying, Stood, cannot_come,
-    with_remedy,
+    AT_BARRIER, Asked, Blockage, LEFT_MAIN, MemoryUsed, MessageKind, Misses, NodeError, Protocols, Said, Saying, Stood,
+    cannot_come, tells_of_a_stall, with_remedy,
 };
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
@@ -262,6 +262,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         messages: std::collections::BTreeMap::new(),
         messages_region: std::collections::BTreeMap::new(),
         messages_program: std::collections::BTreeMap::new(),
+        stalls: std::collections::BTreeMap::new(),
         bytes: 0,
         memory: MemoryUsed::default(),
         output: String::new(),
@@ -270,6 +271,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         exit_codes: std::collections::BTreeMap::new(),
         per_node: Vec::new(),
     };
+    let mut stalls: std::collections::BTreeMap<MessageKind, Blockage> = std::collections::BTreeMap::new();
     let mut in_region = std::collections::BTreeMap::new();
     let mut given_up: Vec<String> = Vec::new();
     let mut stood: Vec<Stood> = Vec::new();
@@ -297,6 +299,10 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         asked = asked.and(end.asked);
         result.per_node.push(of_node(&end.counts));
         sum = sum.plus(&end.counts);
+        for (kind, stall) in end.stalls {
+            let so_far = stalls.entry(kind).or_default();
+            *so_far = so_far.plus(stall);
+        }
         for (kind, count) in end.in_region {
             *in_region.entry(kind).or_default() += count;
         }
@@ -321,10 +327,12 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     result.misses = Misses { read: sum.read_faults, write: sum.write_faults - sum.upgrades, upgrade: sum.upgrades };
     result.miss_latency = latency.quantiles();
     result.bytes = sum.bytes_sent;
-    let named = |(&(protocol, kind), &count): (&(usize, u16), &u64)| {
+    let name = |&(protocol, kind): &MessageKind| {
         let protocol = &setup.protocols[protocol];
-        (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
+        format!("{}.{}", protocol.name, protocol.messages[kind as usize].name)
     };
+    let named = |(kind, &count): (&MessageKind, &u64)| (name(kind), count);
+    result.stalls = stalls.iter().map(|(kind, &stall)| (name(kind), StallTimes::from(stall))).collect();
     result.messages = sum.by_kind.iter().map(named).collect();
     result.messages_program = result.messages.clone();
     result.messages_region = in_region.iter().map(named).collect();
@@ -339,7 +347,7 @@ fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
     // What stalls is nobody's doing: it stands beside what the nodes do.
     let stalls = |note: &String| {
         let (node, told) = note.split_once(": ")?;
-        let parts: Vec<&str> = told.split("; ").filter(|part| part.contains(" stalls on lane ")).collect();
+        let parts: Vec<&str> = told.split("; ").filter(|part| tells_of_a_stall(part)).collect();
         (!parts.is_empty()).then(|| format!("{node}: {}", parts.join("; ")))
     };
     let stalls: Vec<String> = error.notes.iter().filter_map(stalls).collect();

@@ -3,7 +3,7 @@
 use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
-use crate::node::next::{Action, Next};
+use crate::node::next::{Action, Next, arrived as arrived_as};
 use crate::node::shared::Shared;
 use crate::reports::timeline::{Cause, Stretch, Work};
 use crate::reports::trace::{Handled, Note};
@@ -64,10 +64,16 @@ impl NodeState {
             },
             Action::Replay(at) => {
                 self.take_credits();
+                if self.core.protocols.any_stalls {
+                    self.note_blocked(usize::MAX);
+                }
                 self.begin_replay(at as usize)
             }
             Action::Arrival(at) => {
                 self.take_credits();
+                if at > 0 && self.core.protocols.any_stalls {
+                    self.note_blocked(at as usize);
+                }
                 match self.queues.inbox.take(at as usize) {
                     Some((key, arrival)) => self.begin(key.time, arrival),
                     None => Ok(()),
@@ -198,6 +204,9 @@ impl NodeState {
             self.core.check_start(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         }
         self.hear_of(envelope.object);
+        if self.core.protocols.any_stalls {
+            self.core.blocked.has_begun(arrived_as(&envelope), self.now);
+        }
         let packets = envelope.data.as_ref().map_or(0, |data| self.shared.machine.packets(data.bytes.len() as u64));
         let cycles = self.model.interface.receive(arrived, &envelope);
         let ready = self.model.found(cycles.start);

@@ -4,7 +4,7 @@ use crate::events::{Arrival, Envelope, Expiry, Key, Local};
 use crate::node::NodeState;
 use trivium_engine::Event;
 use trivium_engine::number::fit;
-use trivium_node::{Arrived, Stuck, Wait};
+use trivium_node::{Arrived, InQueue, Stuck, Wait};
 use trivium_protocol::{EventKind, LaneId};
 
 /// The next thing that happens on a node without its processor.
@@ -225,16 +225,7 @@ impl NodeState {
                 return next();
             }
             let (protocol, event, lane) = match arrival {
-                Arrival::Message(envelope) => (
-                    envelope.protocol,
-                    message_event(envelope),
-                    Some(Arrived {
-                        protocol: envelope.protocol,
-                        sender: envelope.from,
-                        lane: envelope.lane,
-                        number: envelope.id,
-                    }),
-                ),
+                Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some(arrived(envelope))),
                 Arrival::Local(local) => (local.protocol, local.event, None),
                 Arrival::Timer(expiry) => {
                     let &Expiry { protocol, role, object, generation } = &**expiry;
@@ -275,13 +266,17 @@ impl NodeState {
 
     /// The messages that stall here, in words; the first few.
     pub fn stalled(&self) -> Vec<String> {
-        let messages = self.queues.inbox.iter().filter_map(|(_, arrival)| match arrival {
-            Arrival::Message(envelope) => {
-                self.core.stalled_text(envelope.protocol, envelope.lane, &message_event(envelope))
-            }
-            _ => None,
-        });
-        messages.take(MOST_TOLD).collect()
+        if !self.core.protocols.any_stalls {
+            return Vec::new();
+        }
+        self.core.stalled_text(&self.model.interface, self.queues.inbox.iter().filter_map(waiting))
+    }
+
+    /// Notes what stalls, or is kept back by what does, of the first `up_to` that have arrived.
+    #[inline(never)]
+    pub(super) fn note_blocked(&mut self, up_to: usize) {
+        let arrived = self.queues.inbox.iter().take(up_to).take_while(|(key, _)| key.time <= self.now);
+        self.core.note_blocked(&self.model.interface, arrived.filter_map(waiting));
     }
 
     /// Finite lanes on which this node has as many messages on their way as they hold, while an event waits.
@@ -293,8 +288,19 @@ impl NodeState {
     }
 }
 
-/// So many messages that stall are told of each node.
-const MOST_TOLD: usize = 4;
+/// A message that has arrived, and when.
+fn waiting((key, arrival): &(Key, Arrival)) -> Option<InQueue> {
+    match arrival {
+        Arrival::Message(envelope) => {
+            Some(InQueue { message: arrived(envelope), event: message_event(envelope), since: key.time })
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn arrived(envelope: &Envelope) -> Arrived {
+    Arrived { protocol: envelope.protocol, sender: envelope.from, lane: envelope.lane, number: envelope.id }
+}
 
 /// The event of a message, without its data.
 fn message_event(envelope: &Envelope) -> Event {

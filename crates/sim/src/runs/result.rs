@@ -11,8 +11,7 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use trivium_engine::number::fit;
 use trivium_guest::{FileChange, Program};
-use trivium_node::Stood;
-use trivium_node::{MemoryUsed, Misses, NodeSaid, Said, Saying};
+use trivium_node::{Blockage, MemoryUsed, MessageKind, Misses, NodeSaid, Said, Saying, Stood};
 use trivium_protocol::PayloadShape;
 
 /// The result of a simulation. Everything but `host_seconds` is the same in two runs.
@@ -68,6 +67,10 @@ pub struct SimResult {
     pub messages_region: BTreeMap<String, u64>,
     /// Those of the whole program.
     pub messages_program: BTreeMap<String, u64>,
+    /// What of each kind of message has stalled at its receivers, of the whole program, as `protocol.NAME`; of protocols that never say `stall`
+    /// nothing.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stalls: BTreeMap<String, StallCycles>,
     /// Lanes that keep no order, as `protocol.NAME`, between whose messages the machine's network never changes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept_order: Vec<String>,
@@ -100,6 +103,23 @@ pub struct SimResult {
     pub whole_program: WholeProgram,
 }
 
+/// How the messages of a kind have blocked receive queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StallCycles {
+    /// Messages that have stalled.
+    pub stalled: u64,
+    /// For how long, all together, from their arrival at the head of their lane until their handler began.
+    pub cycles: u64,
+    /// Messages after them that they have kept back.
+    pub kept_back: u64,
+}
+
+impl From<Blockage> for StallCycles {
+    fn from(stall: Blockage) -> StallCycles {
+        StallCycles { stalled: stall.stalled, cycles: stall.time, kept_back: stall.kept_back }
+    }
+}
+
 /// Messages of all nodes from the beginning of the program to its end, whatever its region of interest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WholeProgram {
@@ -120,6 +140,8 @@ pub(crate) struct NodeEnd {
     counts: Counters,
     /// Of the whole program.
     whole: Counters,
+    /// What has stalled here, of the whole program.
+    stalls: BTreeMap<MessageKind, Blockage>,
     /// First and last cycle of regions of interest.
     span: (u64, u64),
     said: NodeSaid,
@@ -154,6 +176,7 @@ impl NodeEnd {
             exit_code,
             counts,
             whole,
+            stalls: node.core.blocked.tally(node.now),
             span,
             memory,
             said: node.compute.said(u64::MAX),
@@ -189,6 +212,7 @@ impl SimResult {
         let mut saying = Saying::default();
         let mut exit_codes = BTreeMap::new();
         let mut stood = Vec::new();
+        let mut stalls: BTreeMap<MessageKind, Blockage> = BTreeMap::new();
         for (number, node) in nodes.into_iter().enumerate() {
             let number = fit(number, "the number of a node");
             if let Some(code) = node.exit_code {
@@ -199,6 +223,10 @@ impl SimResult {
             ended = ended.max(node.span.1);
             sum = sum.plus(&node.counts);
             whole = whole.plus(&node.whole);
+            for (kind, stall) in node.stalls {
+                let so_far = stalls.entry(kind).or_default();
+                *so_far = so_far.plus(stall);
+            }
             per_node.push(node.counts);
             saying.add(number, node.said);
             stood.extend(node.stood);
@@ -213,10 +241,11 @@ impl SimResult {
             true => per_node.iter().enumerate().map(checked).collect(),
             false => Vec::new(),
         };
-        let named = |(&(protocol, kind), &count): (&(usize, u16), &u64)| {
+        let name = |&(protocol, kind): &MessageKind| {
             let protocol = shared.protocols.engines[protocol].protocol();
-            (format!("{}.{}", protocol.name, protocol.messages[kind as usize].name), count)
+            format!("{}.{}", protocol.name, protocol.messages[kind as usize].name)
         };
+        let named = |(kind, &count): (&MessageKind, &u64)| (name(kind), count);
         let whole_program =
             WholeProgram { messages: whole.by_kind.iter().map(named).collect(), bytes: whole.bytes_sent };
         SimResult {
@@ -243,6 +272,7 @@ impl SimResult {
             messages: sum.by_kind.iter().map(named).collect(),
             messages_region: sum.by_kind.iter().map(named).collect(),
             messages_program: whole_program.messages.clone(),
+            stalls: stalls.iter().map(|(kind, &stall)| (name(kind), StallCycles::from(stall))).collect(),
             kept_order: kept_order(setup),
             bytes: sum.bytes_sent,
             memory,

@@ -24,6 +24,17 @@ fn programs_on_all_machines() {
     }
 }
 
+/// Which messages stall, and for how long, does not depend on when a node looks.
+#[test]
+fn messages_that_stall() {
+    let few = machine("typhoon", &[("network.jitter", "90")]);
+    let run = Run::of("em3d", &["-n", "120", "-i", "2"]).under(&["mshr"]).nodes(4).on(few);
+    same_and_right(run.clone());
+    for jobs in 2..4 {
+        same_in(&run.clone().jobs(jobs), &[run.machine.lookahead()]);
+    }
+}
+
 /// What a node gives up, and when, depends on its own events only.
 #[test]
 fn little_memory_for_pages() {

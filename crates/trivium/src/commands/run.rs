@@ -2,7 +2,7 @@
 
 use super::run_recorded;
 use crate::arguments::{Form, Format, Run, Transport};
-use crate::output::{self, Head, SHOWN, grouped, stood_lines, table};
+use crate::output::{self, Head, SHOWN, grouped, stall_lines, stood_lines, table};
 use crate::settings::{ResultSettings, in_a_line};
 use crate::{Failure, failure, library, live_trace, stop};
 use std::ops::Range;
@@ -293,6 +293,9 @@ fn text(head: &Head, result: &RunResult) -> String {
     for (name, count) in &result.messages {
         out.push_str(&format!("  {name:<width$}{:>14}\n", grouped(*count)));
     }
+    let blocked =
+        |(name, of): (&String, &trivium_run::StallTimes)| (name.clone(), [of.stalled, of.nanoseconds, of.kept_back]);
+    out.push_str(&stall_lines(result.stalls.iter().map(blocked), "ns"));
     out.push('\n');
     let row = |(number, node): (usize, &trivium_run::LiveNode)| {
         vec![

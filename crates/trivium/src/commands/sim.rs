@@ -4,7 +4,7 @@ use crate::arguments::{Form, Format, Sim, Simulated};
 use crate::carry_out::carry_out;
 use crate::failure::told;
 use crate::library::{self, LoadedMachine};
-use crate::output::{self, Head, SHOWN, grouped, stood_lines, table};
+use crate::output::{self, Head, SHOWN, grouped, stall_lines, stood_lines, table};
 use crate::page::{Shown, page};
 use crate::settings::{ResultSettings, in_a_line};
 use crate::trace::TraceFile;
@@ -458,6 +458,9 @@ fn text(result: &SimResult) -> String {
     for (name, count) in &result.messages {
         out.push_str(&format!("  {name:<width$}{:>14}\n", grouped(*count)));
     }
+    let blocked =
+        |(name, of): (&String, &trivium_sim::StallCycles)| (name.clone(), [of.stalled, of.cycles, of.kept_back]);
+    out.push_str(&stall_lines(result.stalls.iter().map(blocked), "cycles"));
     if !result.kept_order.is_empty() {
         let lanes = result.kept_order.join(", ");
         let how =

@@ -86,7 +86,10 @@ fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<S
         Value::Object(object) => {
             for (key, value) in object {
                 let key = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-                if ![
+                // By the names of messages.
+                if let ("stalls", Value::Object(kinds)) = (&key[..], value) {
+                    kinds.values().for_each(|of_kind| all_keys(of_kind, &key, found));
+                } else if ![
                     "messages",
                     "messages_region",
                     "messages_program",
@@ -134,6 +137,9 @@ fn every_key_of_sim_and_compare_is_documented() {
     let folder_name = folder.path().to_str().unwrap();
     let unordered = [&["sim", writes.to_str().unwrap()][..], &unordered, &[folder_name]].concat();
     all_keys(&trivium(&unordered).json(0), "", &mut found);
+    let few = ["--set", "protocol.entries=1", "--set", "protocol.trackers=1"];
+    let stalls = ["sim", "programs/em3d.c", "-p", "mshr", "-m", "typhoon", "-n", "3", "--format", "json"];
+    all_keys(&trivium(&[&stalls[..], &few, &["--", "-n", "60", "-i", "2"]].concat()).json(0), "", &mut found);
     let mut of_compare = std::collections::BTreeSet::new();
     let compare =
         ["compare", source, "--protocols", "stache", "--machines", "typhoon", "-n", "2", "--live", "--format", "json"];

@@ -319,3 +319,53 @@ int main(void) {
         assert_eq!(run.code, Some(0), "{protocol}: {run:?}");
     }
 }
+
+/// All nodes take a row, give it back and look at another, under a protocol whose requests stand in one queue at the bank.
+fn bank(folder: &tempfile::TempDir, protocol: &str) -> String {
+    let calls = protocol.replace('-', "_");
+    let file = folder.path().join(format!("{protocol}.c"));
+    let text = format!(
+        "#include <trivium.h>\n#include <trivium/{protocol}.h>\nint main(void) {{ for (int i = 0; i < 3; i++) {{ \
+         {calls}_take(0); {calls}_give(0, i & 1); {calls}_look(1); }} return 0; }}\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_string()
+}
+
+/// What stalls is counted with what it keeps back: the same in every simulation, and as many messages in a run.
+#[test]
+fn what_blocks_a_queue_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = bank(&folder, "bank-queue");
+    let protocols = ["-p", "stache", "-p", "bank-queue", "--nodes", "3", "--format", "json"];
+    let simulated = |jobs: &str| {
+        let args = [&["sim", &program, "-m", "typhoon", "--jobs", jobs][..], &protocols].concat();
+        trivium(&args).json(0)["stalls"].clone()
+    };
+    let stalls = simulated("1");
+    assert_eq!(stalls, simulated("3"));
+    let take = &stalls["bank-queue.Take"];
+    let [stalled, cycles, kept_back] = ["stalled", "cycles", "kept_back"].map(|key| take[key].as_u64().unwrap());
+    // Nine takes of three nodes: who comes first stalls nobody, and whoever waits does so for a message there and back at least.
+    assert!((1..=8).contains(&stalled) && cycles > 200 * stalled && (1..=8).contains(&kept_back), "{stalls}");
+    assert_eq!(stalls.as_object().unwrap().len(), 1, "{stalls}");
+
+    // Whether nodes meet depends on the host; where they do the keys are these.
+    let ran = trivium(&[&["run", &program][..], &protocols].concat()).json(0);
+    if let Some(of_kind) = ran.get("stalls").map(|stalls| &stalls["bank-queue.Take"]) {
+        let [stalled, nanoseconds] = ["stalled", "nanoseconds"].map(|key| of_kind[key].as_u64().unwrap());
+        assert!((1..=9).contains(&stalled) && nanoseconds > 0 && of_kind["kept_back"].is_u64(), "{ran}");
+    }
+    let nothing = trivium(&[&["run", &program][..], &protocols[..4], &["--nodes", "1"]].concat());
+    assert!(nothing.code == Some(0) && !nothing.out.contains("stalled"), "{nothing:?}");
+}
+
+#[test]
+fn a_deadlock_says_what_stands_after_the_message_that_stalls() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = bank(&folder, "bank-queue-one-lane");
+    let protocols = ["-p", "stache", "-p", "broken/bank-queue-one-lane", "--nodes", "3"];
+    let told = "about row 0 stalls on lane bank-queue-one-lane.request, and keeps back ";
+    let after = "Give from node 0 about row 0";
+    trivium(&[&["sim", &program, "-m", "typhoon"][..], &protocols].concat()).refuses(1, &["deadlock", told, after]);
+}
