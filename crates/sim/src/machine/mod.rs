@@ -80,6 +80,9 @@ pub struct ProcessorModel {
     pub finish: u64,
     /// Cycles for each word that a program's call hands to the engine.
     pub call_word: u64,
+    /// Whether a call is heard `issue` cycles after its last word, as a miss is: it passes the processor's interface.
+    #[serde(default)]
+    pub call_issues: bool,
     /// Cycles of a prefetch, besides its instructions.
     #[serde(default)]
     pub prefetch: u64,
@@ -365,6 +368,9 @@ pub struct InterfaceModel {
     /// of it has gone through the queue.
     #[serde(default)]
     pub cut_through: bool,
+    /// So many words of a message's arguments ride in its header: they add nothing to its length; 0 to 16.
+    #[serde(default)]
+    pub header_words: u64,
     /// With `cut_through`: cycles of a message's length that are neither its words nor its data.
     #[serde(default)]
     pub message: u64,
@@ -611,6 +617,7 @@ impl Machine {
         ] {
             within(key, value, 0, if interface.cut_through { 1 << 24 } else { 0 })?;
         }
+        within("interface.header_words", interface.header_words, 0, 16)?;
         let Some(model) = &self.pipeline else {
             if self.engine.kind == EngineKind::Pipeline {
                 let what = "`engine.kind` is \"pipeline\", and the machine has no table `pipeline` that says what its stages take";

@@ -160,8 +160,9 @@ impl CallHost for NodeState {
         let mut call = self.local(protocol, event.kind, event.object);
         call.event.args = event.args;
         call.number = self.thread_mut().asks(Awaited::Call(protocol));
-        let at = self.compute.clock();
-        self.raise(at, Arrival::Local(call));
+        let processor = &self.shared.machine.processor;
+        let way = if processor.call_issues && handed > 0 { processor.issue } else { 0 };
+        self.raise(self.compute.clock() + way, Arrival::Local(call));
     }
 
     fn has_allocated(&mut self, region: usize, bytes: u64) -> Result<(), NodeError> {

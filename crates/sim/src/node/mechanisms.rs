@@ -38,6 +38,8 @@ pub(crate) struct Handling {
     pub evicts: bool,
     /// The block of the processor's request that it answers, if it does: the request says how the processor's cache holds it.
     pub requested: Option<Object>,
+    /// The line for which it has asked the processor's cache last: it knows how that holds it.
+    pub probed: Option<Object>,
     /// From when on its event was there for the engine.
     pub ready: u64,
     /// What the engine's inbox knew of its event.
@@ -59,6 +61,7 @@ impl Handling {
         self.sends.clear();
         self.evicts = false;
         self.requested = None;
+        self.probed = None;
     }
 
     #[cold]
@@ -189,9 +192,10 @@ impl HandlerHost for NodeState {
         self.note_performed(access);
     }
 
-    /// The request itself says how the cache holds its block.
+    /// The request itself says how the cache holds its block, and who has asked once knows it.
     fn probes(&mut self, block: Object) {
-        if self.handling.requested != Some(block) {
+        if self.handling.requested != Some(block) && self.handling.probed != Some(block) {
+            self.handling.probed = Some(block);
             self.used(Primitive::Probe);
         }
     }

@@ -36,6 +36,8 @@ impl Lane {
 /// The network interface of a node, and its share of the network.
 pub struct Interface {
     cycles_per_word: u64,
+    /// So many words of arguments ride in a header.
+    header_words: u64,
     send_occupancy: u64,
     receive_occupancy: u64,
     /// With `cut_through`: what a packet's length is beside its words.
@@ -72,6 +74,7 @@ impl Interface {
     pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Interface {
         Interface {
             cycles_per_word: machine.interface.cycles_per_word,
+            header_words: machine.interface.header_words,
             send_occupancy: machine.interface.send_occupancy,
             receive_occupancy: machine.interface.receive_occupancy,
             cut_through: machine.interface.cut_through.then_some(machine.interface.message),
@@ -194,7 +197,7 @@ impl Interface {
     #[inline(always)]
     pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
         let packets = self.packets(&envelope);
-        let length = (envelope.words() + (packets - 1) * Envelope::HEADER) * self.cycles_per_word;
+        let length = self.words(&envelope, packets) * self.cycles_per_word;
         let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
         let busy = self.send_occupancy * packets;
         let (queue, departure) = if let Some(rate) = self.data.filter(|_| bytes > 0) {
@@ -242,10 +245,17 @@ impl Interface {
     /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
     pub fn receive(&mut self, at: u64, envelope: &Envelope) -> Range<u64> {
         let (begun, packets) = (self.in_free.max(at), self.packets(envelope));
-        let words = envelope.words() + (packets - 1) * Envelope::HEADER;
+        let words = self.words(envelope, packets);
         let message = self.cut_through.unwrap_or(0) * packets;
         self.in_free = begun + (words * self.cycles_per_word + message).max(self.receive_occupancy * packets);
         begun..self.in_free
+    }
+
+    /// The words of a message that pass a queue, in so many packets.
+    #[inline(always)]
+    fn words(&self, envelope: &Envelope, packets: u64) -> u64 {
+        let riding = self.header_words.min(envelope.args.words().len() as u64);
+        envelope.words() - riding + (packets - 1) * Envelope::HEADER
     }
 
     /// In how many packets a message goes, at least 1.

@@ -222,6 +222,68 @@ fn timers_go_first_beside_a_program_that_computes() {
     assert!((1..16).contains(&some), "{some}");
 }
 
+/// Node 0 calls `ask`, and says how long that took.
+fn asked(protocol: &str, machine: Machine) -> u64 {
+    let text = r#"(module
+        (import "trivium:asks" "ask" (func $ask (result i64)))
+        (import "trivium" "node" (func $node (result i32)))
+        (import "trivium" "cycles" (func $cycles (result i64)))
+        (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
+        (memory (export "memory") 1)
+        (func (export "_start") (local $from i64)
+            (if (call $node) (then (return)))
+            (local.set $from (call $cycles))
+            (drop (call $ask))
+            (call $exit (i32.wrap_i64 (i64.sub (call $cycles) (local.get $from))))))"#;
+    let protocol = trivium_lang::compile("asks.tri", protocol, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+    let mut run = Run::with(text_program(text), &[]).on(machine).nodes(2).block(128);
+    run.protocols = vec![std::sync::Arc::new(protocol)];
+    run.go().unwrap_or_else(|error| panic!("{error}")).exit_codes[&0] as u64
+}
+
+/// Words of arguments that ride in the header take none of the port's time: sixteen messages leave one after the other, the last after fifteen others.
+#[test]
+fn arguments_ride_in_the_header() {
+    let puts = "send Put(1, 2) to node(1); ".repeat(16);
+    let burst = format!(
+        "protocol asks\nop ask(): 0..1\nlane main fifo buffered\nmessage Put(a: word, b: word), Done on main\n\
+         role agent of node {{ var seen: 0..16\n otherwise impossible\n\
+         state Rest {{ on ask {{ {puts}await Done {{ goto Rest; return 0 }} }} \
+         on Put(a, b) {{ seen += 1; if seen == 16 {{ send Done to sender }} }} }} }}"
+    );
+    let took =
+        |words: &str| asked(&burst, flash(&[("interface.header_words", words), ("interface.cycles_per_word", "100")]));
+    let [none, one, all, more] = ["0", "1", "2", "16"].map(took);
+    assert_eq!([none - one, none - all, none - more], [1500, 3000, 3000], "{none}");
+}
+
+/// A call passes the processor's interface as a miss does, if the machine says so.
+#[test]
+fn calls_take_the_way_of_misses() {
+    let protocol = "protocol asks\nop ask(): 0..1\nrole agent of node { state Rest { on ask { return 0 } } }";
+    let took = |issues: &str| asked(protocol, flash(&[("processor.call_issues", issues)]));
+    assert_eq!(took("true") - took("false"), 28);
+}
+
+/// A handler that looks at a line again asks the processor's cache once.
+#[test]
+fn a_second_look_at_a_line_takes_nothing() {
+    let path = crate::bench::file("protocols/flash-coherence.tri");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let looks = "if probe is exclusive { take shared; send PUT to to";
+    assert!(text.contains(looks));
+    let miss = |looks_as: &str| {
+        let text = text.replace(looks, &looks.replace("probe is exclusive", looks_as));
+        let name = path.display().to_string();
+        let protocol = trivium_lang::compile(&name, &text, &Default::default()).unwrap_or_else(|e| panic!("{e}"));
+        let third = (trivium_sim::MissKind::Read, trivium_sim::MissPlace::Third);
+        trivium_sim::measure_at(std::sync::Arc::new(protocol), &flash(&[]), third, 128).unwrap().total
+    };
+    // An intervention is 18 of MAGIC's cycles up to its issue, and 15 to the answer; a comparison is one.
+    let more = miss("probe is exclusive and not (probe is shared)") - miss("probe is exclusive");
+    assert!(more <= 3 * 4, "{more}");
+}
+
 /// The first record of each line of the protocol processor's data cache comes from memory, and the handler waits for it.
 #[test]
 fn records_come_into_the_data_cache_by_the_line() {
