@@ -9,6 +9,9 @@ use trivium_node::{Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standin
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
+/// The same where all nodes have finished.
+pub(crate) const LEFT_OVER: &str = "deadlock: all nodes have finished, and messages stall that nobody will ever handle";
+
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
     pub(crate) fn deadlock(&mut self) -> NodeError {
@@ -19,6 +22,26 @@ impl World {
             true => error.help(RELEASE),
             false if stalls => error.help(STALLS),
             false => with_remedy(error, &left),
+        }
+    }
+
+    /// All programs have ended, and nothing can happen any more.
+    ///
+    /// # Errors
+    /// Messages that stall, and will do so for ever.
+    pub(crate) fn nothing_stalls(&self) -> Result<(), NodeError> {
+        let told: Vec<String> = self
+            .nodes
+            .iter()
+            .flat_map(|node| {
+                let state = node.borrow();
+                let me = state.core.me;
+                state.stalled().into_iter().map(move |text| format!("node {me}: {text}")).collect::<Vec<_>>()
+            })
+            .collect();
+        match told.is_empty() {
+            true => Ok(()),
+            false => Err(told.into_iter().fold(NodeError::subject(LEFT_OVER).help(STALLS), NodeError::note)),
         }
     }
 

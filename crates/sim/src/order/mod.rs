@@ -15,7 +15,7 @@ mod progress;
 mod stacks;
 mod told;
 
-pub(crate) use deadlock::DEADLOCK;
+pub(crate) use deadlock::{DEADLOCK, LEFT_OVER};
 
 use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;
@@ -154,6 +154,9 @@ pub(crate) const ROUNDS: u64 = 256;
 /// For how many windows a node that is alone is simulated at once.
 const ALONE: u64 = 1024;
 
+/// Where messages may stall, so many cycles after the last program has ended still count: whether all are handled by then.
+const SETTLES: u64 = 100_000;
+
 impl World {
     /// A world of nodes, each with what runs on it.
     pub fn new(
@@ -223,7 +226,8 @@ impl World {
             if self.finished == self.nodes.len() {
                 let end = self.end_after(self.last_end);
                 if earliest.is_none_or(|(now, _)| now >= end) && self.failures.is_empty() {
-                    return match self.all_completed() {
+                    let settled = || if earliest.is_none() { self.nothing_stalls() } else { Ok(()) };
+                    return match self.all_completed().and_then(|()| settled()) {
                         Ok(()) => Ok(Ended::Finished),
                         Err(error) => Err(self.at_the_end(u64::MAX, error)),
                     };
@@ -300,10 +304,11 @@ impl World {
         }
     }
 
-    /// All programs have ended, the last at cycle `last`. What happens before the given cycle still counts: by then any
+    /// All programs have ended, the last at cycle `last`: when the simulation ends, if anything happens until then. What happens before the given cycle still counts: by then any
     /// order of nodes may have simulated it, and none has simulated more.
     pub(crate) fn end_after(&mut self, last: u64) -> u64 {
-        self.max_cycles = self.max_cycles.min(last + 2 * self.shared.machine.lookahead());
+        let settles = if self.shared.protocols.any_stalls { SETTLES } else { 0 };
+        self.max_cycles = self.max_cycles.min(last + settles.max(2 * self.shared.machine.lookahead()));
         self.max_cycles
     }
 

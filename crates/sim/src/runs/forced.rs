@@ -11,7 +11,7 @@ use crate::node::NodeState;
 use crate::node::forced::{NEVER, Times};
 use crate::node::script::{Does, Planned, Script, plain_memory};
 use crate::node::shared::Shared;
-use crate::order::{DEADLOCK, Limits, Runner, World};
+use crate::order::{DEADLOCK, LEFT_OVER, Limits, Runner, World};
 use crate::reports::trace::{Handled, Note};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -197,7 +197,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     }
     forced.loads.sort_by_key(|load| (load.0, load.1));
     forced.returns.sort_by_key(|done| (done.0, done.1));
-    forced.deadlock = error.as_ref().is_some_and(|error| error.what == DEADLOCK);
+    forced.deadlock = error.as_ref().is_some_and(|error| [DEADLOCK, LEFT_OVER].contains(&&*error.what));
     forced.error = error;
     Ok(forced)
 }

@@ -186,6 +186,9 @@ impl LogicalProcess<'_> {
                 self.check(all).ok()?;
                 if matches!(ended, Some(Ended::Finished)) {
                     self.world.all_completed().ok()?;
+                    if all == u64::MAX {
+                        self.world.nothing_stalls().ok()?;
+                    }
                 }
                 self.desk.tell(next);
                 return ended;

@@ -369,3 +369,28 @@ fn a_deadlock_says_what_stands_after_the_message_that_stalls() {
     let after = "Give from node 0 about row 0";
     trivium(&[&["sim", &program, "-m", "typhoon"][..], &protocols].concat()).refuses(1, &["deadlock", told, after]);
 }
+
+/// Programs that have ended wait for nobody. What stalls then, and always will, is a deadlock to a simulation as it is to a run.
+#[test]
+fn what_stalls_after_the_last_program_has_ended_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "protocol left\nlane main fifo buffered\nmessage Tell on main\nop tell()\n\
+        role agent of node { state Rest { on tell { send Tell to node(0); return } on Tell WHEN } }\n";
+    let program = folder.path().join("left.c");
+    let c = "#include <trivium.h>\n#include <trivium/left.h>\nint main(void) { left_tell(); return 0; }\n";
+    std::fs::write(&program, c).unwrap();
+    let program = program.to_str().unwrap();
+    let file = folder.path().join("left.tri");
+    for (answer, ends) in [("stall", false), ("{ }", true)] {
+        std::fs::write(&file, text.replace("WHEN", answer)).unwrap();
+        let protocols = ["-p", "stache", "-p", file.to_str().unwrap(), "--nodes", "3"];
+        let sim = |jobs: &str| trivium(&[&["sim", program, "-m", "typhoon", "--jobs", jobs][..], &protocols].concat());
+        let run = trivium(&[&["run", program][..], &protocols].concat());
+        for told in [sim("1"), sim("2"), run] {
+            match ends {
+                true => assert_eq!(told.code, Some(0), "{told:?}"),
+                false => told.refuses(1, &["deadlock", "Tell from node", "stalls on lane left.main"]),
+            }
+        }
+    }
+}
