@@ -12,10 +12,10 @@ use trivium_protocol::{Expr, ExprKind, Named, Place, Type};
 const MOST_PACKED: i64 = 1 << 60;
 
 /// How an array or a list is a number.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Packed {
-    /// The least value of an element.
-    lo: i64,
+    /// The fields of an element, the lowest first.
+    fields: Vec<Field>,
     /// How many values an element has.
     radix: i64,
     /// The number of all its values.
@@ -24,22 +24,46 @@ pub(super) struct Packed {
     lengths: i64,
 }
 
+/// A field of an element that is a number.
+#[derive(Clone, Copy)]
+struct Field {
+    /// Its least value.
+    lo: i64,
+    /// How many values it has.
+    radix: i64,
+    /// How many values those below it have together.
+    weight: i64,
+}
+
 impl Packed {
     /// The greatest number.
-    pub fn most(self) -> i64 {
+    pub fn most(&self) -> i64 {
         self.all - 1
     }
 
-    /// An element of an array that is a number, by its place.
-    pub fn digit(self, number: &str, place: &str) -> String {
-        match self.lengths {
-            1 => format!("(digit({number}, {}, {place}) + {})", self.radix, self.lo),
-            lengths => format!("(digit({number} / {lengths}, {}, {place}) + {})", self.radix, self.lo),
+    /// A field of an element of an array that is a number, by its place.
+    pub fn digit(&self, number: &str, place: &str, field: usize) -> String {
+        let Some(Field { lo, radix, weight }) = self.fields.get(field) else { return "0".into() };
+        let element = match self.lengths {
+            1 => format!("digit({number}, {}, {place})", self.radix),
+            lengths => format!("digit({number} / {lengths}, {}, {place})", self.radix),
+        };
+        if self.fields.len() == 1 {
+            format!("({element} + {lo})")
+        } else {
+            format!("(({element} / {weight}) % {radix} + {lo})")
         }
     }
 
+    /// The part of the number that the value of a field of an element is, where the values of all fields of all elements are counted in their order.
+    fn part(&self, value: &str, number: usize) -> String {
+        let Field { lo, weight, .. } = self.fields[number % self.fields.len()];
+        let below = (0..number / self.fields.len()).fold(self.lengths, |below, _| below.saturating_mul(self.radix));
+        format!("({value} - ({lo})) * {}", below.saturating_mul(weight))
+    }
+
     /// The length of a list that is a number.
-    pub fn length(self, number: &str) -> String {
+    pub fn length(&self, number: &str) -> String {
         format!("({number} % {})", self.lengths)
     }
 }
@@ -67,16 +91,18 @@ impl Export<'_> {
             }
             _ => return None,
         };
-        if matches!(**of, Type::Record(_)) {
-            return None;
+        let (mut radix, mut fields): (i64, _) = (1, Vec::new());
+        for ty in self.fields(of) {
+            let (lo, hi) = self.range(&ty, false);
+            let own = hi.checked_sub(lo)?.checked_add(1)?;
+            fields.push(Field { lo, radix: own, weight: radix });
+            radix = radix.checked_mul(own)?;
         }
-        let (lo, hi) = self.range(of, false);
-        let radix = hi.checked_sub(lo)?.checked_add(1)?;
         let mut all: i64 = lengths;
         for _ in 0..count {
             all = all.checked_mul(radix).filter(|&all| all <= MOST_PACKED)?;
         }
-        Some(Packed { lo, radix, all, lengths })
+        Some(Packed { fields, radix, all, lengths })
     }
 
     /// Whether all arrays and lists that are arguments or locals are numbers of the model.
@@ -93,15 +119,8 @@ impl Export<'_> {
             if self.packed(ty).is_some() {
                 continue;
             }
-            let help = match &**of {
-                Type::Record(_) => {
-                    format!("its elements are records, which are no numbers: use one {what} for each field")
-                }
-                of => format!(
-                    "its elements are {}: use elements with fewer values, or {fewer}",
-                    self.protocol().type_name(of)
-                ),
-            };
+            let of = self.protocol().type_name(of);
+            let help = format!("its elements are of the type {of}: use one with fewer values, or {fewer}");
             let found = format!("the {what} `{name}`, which would be a number in the model, cannot be exported");
             return Err(ConfigError::new(found, help));
         }
@@ -154,9 +173,9 @@ impl Scope<'_> {
     }
 
     /// An element of a list that is a local.
-    pub fn listed(&self, ty: &Type, number: &str, index: &Expr) -> String {
+    pub fn listed(&self, ty: &Type, number: &str, index: &Expr, field: usize) -> String {
         let Some(packed) = self.export.packed(ty) else { return "0".into() };
-        packed.digit(number, &format!("within({}, 0, {} - 1)", self.number(index), packed.length(number)))
+        packed.digit(number, &format!("within({}, 0, {} - 1)", self.number(index), packed.length(number)), field)
     }
 
     /// Whether two arrays or two lists are equal.
@@ -195,7 +214,8 @@ impl Scope<'_> {
             _ => {
                 let Some(packed) = self.export.packed(&array.ty) else { return Vec::new() };
                 let number = self.number(array);
-                (0..count).map(|i| packed.digit(&number, &i.to_string())).collect()
+                let each = (0..count).flat_map(|i| (0..packed.fields.len()).map(move |f| (i, f)));
+                each.map(|(i, f)| packed.digit(&number, &i.to_string(), f)).collect()
             }
         }
     }
@@ -205,13 +225,9 @@ impl Scope<'_> {
         let (ExprKind::Var(_), Some(packed)) = (&array.kind, self.export.packed(&array.ty)) else {
             return self.number(array);
         };
-        let mut weight = 1;
-        let mut digits = Vec::new();
-        for element in self.elements_of(array) {
-            digits.push(format!("({element} - ({})) * {weight}", packed.lo));
-            weight *= packed.radix;
-        }
-        format!("({})", digits.join(" + "))
+        let parts = self.elements_of(array).into_iter().enumerate();
+        let parts: Vec<String> = parts.map(|(number, element)| packed.part(&element, number)).collect();
+        format!("({})", parts.join(" + "))
     }
 }
 
@@ -223,14 +239,12 @@ impl Scope<'_> {
             return self.number(list);
         }
         let length = self.length_of(list);
-        let mut weight = packed.lengths;
         let mut sum = vec![format!("within({length}, 0, {})", packed.lengths - 1)];
-        for (at, element) in self.elements_of(list).into_iter().enumerate() {
-            if weight >= packed.all {
-                break;
-            }
-            sum.push(format!("({at} < {length} ? ({element} - ({})) * {weight} : 0)", packed.lo));
-            weight *= packed.radix;
+        // A list that is longer than the type's is a fault.
+        let fields = packed.fields.len();
+        let most = usize::try_from(packed.lengths - 1).unwrap_or(0) * fields;
+        for (number, element) in self.elements_of(list).into_iter().enumerate().take(most) {
+            sum.push(format!("({} < {length} ? {} : 0)", number / fields, packed.part(&element, number)));
         }
         format!("({})", sum.join(" + "))
     }

@@ -201,14 +201,13 @@ impl Scope<'_> {
                 let packed = self.export.packed(&self.locals[local.index()].ty);
                 packed.map_or("0".into(), |packed| packed.length(&self.local(*local, 0)))
             }
-            ExprKind::LocalElement(local, index, _) => {
+            ExprKind::LocalElement(local, index, field) => {
                 let ty = &self.locals[local.index()].ty;
                 if matches!(ty, Type::List { .. }) {
-                    return self.listed(ty, &self.local(*local, 0), index);
+                    return self.listed(ty, &self.local(*local, 0), index, usize::from(*field));
                 }
-                self.export
-                    .packed(ty)
-                    .map_or("0".into(), |packed| packed.digit(&self.local(*local, 0), &self.place_in(ty, index)))
+                let Some(packed) = self.export.packed(ty) else { return "0".into() };
+                packed.digit(&self.local(*local, 0), &self.place_in(ty, index), usize::from(*field))
             }
             ExprKind::Element(place, index, field) => {
                 let list = self.variable(place);
