@@ -126,8 +126,9 @@ impl ArgShapes {
     /// Whether so many words are those of an event's arguments.
     #[inline]
     pub fn have(&self, event: EventKind, words: &[i64]) -> bool {
-        if !self.vary(event) {
-            return self.words(event) == words.len();
+        let Some(declared) = self.declared(event) else { return words.is_empty() };
+        if !declared.vary {
+            return declared.words == words.len();
         }
         let behind = |rest: &mut &[i64], shape: &Shape| {
             let (_, behind) = shape.split(rest)?;
@@ -135,7 +136,7 @@ impl ArgShapes {
             Some(())
         };
         let mut rest = words;
-        self.of(event).iter().all(|shape| behind(&mut rest, shape).is_some()) && rest.is_empty()
+        declared.shapes.iter().all(|shape| behind(&mut rest, shape).is_some()) && rest.is_empty()
     }
 
     #[inline]

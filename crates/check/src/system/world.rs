@@ -386,9 +386,10 @@ struct TaskForm {
 }
 
 impl MessageForm {
-    /// How many numbers are written after the header.
+    /// How many numbers are written after the header; more than a word has bytes, where they vary.
     fn numbers(&self) -> usize {
-        self.words + usize::from(self.data) + usize::from(self.stands)
+        let more = if self.vary { 8 } else { 0 };
+        self.words + usize::from(self.data) + usize::from(self.stands) + more
     }
 }
 
@@ -579,7 +580,7 @@ impl Codec {
             let stand = if form.stands { Stand(low_u16(get(&mut rest))) } else { Stand::default() };
             let taken = begun.len() - rest.len();
             // As `short` says: nothing but the header takes more than a byte.
-            let is_short = !is_apart && !form.vary && taken == self.header + form.numbers() && taken <= 8;
+            let is_short = !is_apart && taken == self.header + form.numbers() && taken <= 8;
             let written = if is_short { Written::of(begun, taken) } else { Written::default() };
             world.flights.push(Flight { to, from, lane: form.lane, message, object, args, payload, stand, written });
         }
@@ -594,7 +595,7 @@ impl Codec {
         let &Head { message, to, from, id } = self.heads.get(index(header))?;
         let form = &self.messages[message.index()];
         let len = self.header + form.numbers();
-        if id as usize == self.ids - 1 || len > 8 || form.vary {
+        if id as usize == self.ids - 1 || len > 8 {
             return None;
         }
         let own = u64::MAX >> (64 - 8 * len);
