@@ -5,11 +5,11 @@
 
 use crate::cell::{Cell, get};
 use crate::fault::FaultKind;
-use crate::number::{fit, index, low_u8};
+use crate::number::{fit, index};
 use crate::set::{Set, WORDS};
 
 /// Bytes of the words of an argument.
-const ARGUMENT_BYTES: usize = WORDS * 8;
+pub(crate) const ARGUMENT_BYTES: usize = WORDS * 8;
 
 /// Where an array lies, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,13 +92,7 @@ impl ArrayCell {
     /// One field of one element of an array that is kept as words.
     pub fn read_word(&self, words: &Set, place: u32, field: usize) -> i64 {
         let field = &self.fields[field];
-        let from = index((place * self.element + field.at).into());
-        let mut bytes = [0; 8];
-        for (byte, at) in bytes.iter_mut().zip(from..from + usize::from(field.width)) {
-            *byte = low_u8(words.0[at / 8] >> (8 * (at % 8)));
-        }
-        let alone = Cell { at: 0, ..*field };
-        alone.read(&bytes, 0)
+        field.read_word(words, index((place * self.element + field.at).into()))
     }
 
     /// The words of an array with these numbers, which have been checked.

@@ -2,6 +2,7 @@
 
 use crate::fault::FaultKind;
 use crate::number::{low_u8, low_u16, low_u32};
+use crate::set::Set;
 
 /// Fewest bytes (1, 2, 4 or 8) that tell `hi - lo + 1` numbers apart.
 pub(crate) fn width(lo: i64, hi: i64) -> u8 {
@@ -60,6 +61,15 @@ impl Cell {
         let mask = u64::MAX >> (64 - 8 * u32::from(self.width));
         let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo).cast_unsigned()) & mask;
         self.lo.wrapping_add(offset.cast_signed())
+    }
+
+    /// Its value where it begins at this byte of the words of an argument.
+    pub fn read_word(&self, words: &Set, from: usize) -> i64 {
+        let mut bytes = [0; 8];
+        for (byte, at) in bytes.iter_mut().zip(from..from + usize::from(self.width)) {
+            *byte = low_u8(words.0[at / 8] >> (8 * (at % 8)));
+        }
+        Cell { at: 0, ..*self }.read(&bytes, 0)
     }
 
     /// Writes a value that has been checked.

@@ -150,7 +150,13 @@ impl DeferLayout {
                     let words = array.to_words(array.values(record, at)).0;
                     words[..array.words()].iter().for_each(|&w| event.args.push(w.cast_signed()));
                 }
-                Shape::List(_) | Shape::Record(_) => unreachable!("the planner accepts scalars, sets and arrays only"),
+                Shape::List(list) => {
+                    let values: Vec<i64> = list.values(record, at).collect();
+                    let words = list.to_words(&values).0;
+                    let taken = list.words_of(&[words[0].cast_signed()]);
+                    words[..taken].iter().for_each(|&w| event.args.push(w.cast_signed()));
+                }
+                Shape::Record(_) => unreachable!("the planner accepts no records"),
             }
         }
         Some(event)
@@ -256,25 +262,19 @@ impl DeferLayout {
     }
 
     fn write_args(&self, record: &mut [u8], at: usize, shapes: &[Shape], args: &Args) {
-        let mut words = args.words().iter().copied();
+        let mut words = args.words();
         for shape in shapes {
+            let Some((own, rest)) = shape.split(words) else { return };
+            words = rest;
             match shape {
-                Shape::Scalar(cell) => cell.write(record, at, words.next().unwrap_or(cell.initial)),
-                Shape::Set(set) => {
-                    let mut value = Set::default();
-                    value
-                        .0
-                        .iter_mut()
-                        .zip(words.by_ref().take(set.words()))
-                        .for_each(|(to, from)| *to = from.cast_unsigned());
-                    set.write(record, at, &value);
+                Shape::Scalar(cell) => cell.write(record, at, own[0]),
+                Shape::Set(set) => set.write(record, at, &Set::of_words(own)),
+                Shape::Array(array) => array.write(record, at, array.values_of_words(&Set::of_words(own))),
+                Shape::List(list) => {
+                    let values: Vec<i64> = list.values_of_words(&Set::of_words(own)).collect();
+                    list.write(record, at, &values);
                 }
-                Shape::Array(array) => {
-                    let own: Vec<i64> = words.by_ref().take(array.words()).collect();
-                    let own = Set::of_words(&own);
-                    array.write(record, at, array.values_of_words(&own));
-                }
-                Shape::List(_) | Shape::Record(_) => {}
+                Shape::Record(_) => {}
             }
         }
     }

@@ -112,12 +112,13 @@ impl Engine {
         // What a handler sent has been checked where it was sent; what a program passes has not.
         match event.kind {
             EventKind::Op(_) => self.check_args(event.kind, &event.args),
-            kind => self.check_words(kind, event.args.words().len()),
+            kind => self.check_words(kind, event.args.words()),
         }
     }
 
-    fn check_words(&self, kind: EventKind, words: usize) -> Result<(), FaultKind> {
-        if self.args.words(kind) == words { Ok(()) } else { Err(FaultKind::BadArguments) }
+    #[inline]
+    fn check_words(&self, kind: EventKind, words: &[i64]) -> Result<(), FaultKind> {
+        if self.args.have(kind, words) { Ok(()) } else { Err(FaultKind::BadArguments) }
     }
 
     /// Whether arguments that nobody has checked are some that the event can have: those of a call, or of a message that comes
@@ -126,18 +127,18 @@ impl Engine {
     /// # Errors
     /// What is wrong with them.
     pub fn check_args(&self, kind: EventKind, args: &Args) -> Result<(), FaultKind> {
-        let words = args.words();
-        self.check_words(kind, words.len())?;
-        let mut at = 0;
+        let mut words = args.words();
+        self.check_words(kind, words)?;
         for shape in self.args.of(kind) {
-            let own = &words[at..at + shape.words()];
+            let (own, rest) = shape.split(words).ok_or(FaultKind::BadArguments)?;
             match shape {
                 Shape::Scalar(cell) => cell.check(own[0])?,
                 Shape::Set(cell) => cell.check(own)?,
                 Shape::Array(array) => array.check_words(own)?,
-                Shape::List(_) | Shape::Record(_) => {}
+                Shape::List(list) => list.check_words(own)?,
+                Shape::Record(_) => {}
             }
-            at += shape.words();
+            words = rest;
         }
         Ok(())
     }

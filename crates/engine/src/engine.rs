@@ -27,7 +27,7 @@ pub struct Engine {
     pub(crate) lanes: Vec<Option<u32>>,
     pub(crate) args: ArgShapes,
     /// How arrays lie that are locals of handlers, by their types.
-    pub(crate) local_arrays: Vec<(Type, ArrayCell)>,
+    pub(crate) local_shapes: Vec<(Type, Shape)>,
     /// Which role gives a block its tag: away from its home, and there.
     pub(crate) tag_roles: [Option<RoleId>; 2],
     /// No room on any lane, for events that nobody answers.
@@ -102,9 +102,14 @@ impl Engine {
         self.nodes <= FEW
     }
 
-    /// How many words the arguments of an event take: one each, but for sets.
+    /// How many words the arguments of an event take, at most: one each, but for sets, arrays and lists.
     pub fn argument_words(&self, event: EventKind) -> usize {
-        self.args.of(event).iter().map(|shape| shape.words()).sum()
+        self.args.words(event)
+    }
+
+    /// Whether they may take fewer: there is a list among them.
+    pub fn argument_words_vary(&self, event: EventKind) -> bool {
+        self.args.vary(event)
     }
 
     /// How many bytes a record of the role takes. All zero is the record of an object that nobody has touched, unless the
@@ -322,16 +327,16 @@ impl Engine {
         }
     }
 
-    /// How an array lies that is a local.
-    pub(crate) fn local_array(&self, ty: &Type, span: Span) -> Try<&ArrayCell> {
-        match self.find_local_array(ty) {
-            Some(array) => Ok(array),
+    /// How an array or a list lies that is a local.
+    pub(crate) fn local_shape(&self, ty: &Type, span: Span) -> Try<&Shape> {
+        match self.find_local_shape(ty) {
+            Some(shape) => Ok(shape),
             None => trouble(FaultKind::Malformed, span),
         }
     }
 
-    fn find_local_array(&self, ty: &Type) -> Option<&ArrayCell> {
-        self.local_arrays.iter().find(|(known, _)| known == ty).map(|(_, array)| array)
+    fn find_local_shape(&self, ty: &Type) -> Option<&Shape> {
+        self.local_shapes.iter().find(|(known, _)| known == ty).map(|(_, shape)| shape)
     }
 
     /// The least possible element of a set type, and how many are possible.
@@ -349,24 +354,28 @@ impl Engine {
     /// The arguments of an event become a handler's first locals.
     #[inline]
     pub(crate) fn bind_args(&self, handler: &Handler, event: &Event, scalars: &mut [i64], sets: &mut [Set]) {
-        let mut words = event.args.words().iter().copied();
+        let mut words = event.args.words();
         for local in &handler.locals[..usize::from(handler.args)] {
             match local.slot {
-                Slot::Scalars { at, .. } => scalars[usize::from(at)] = words.next().unwrap_or(0),
+                Slot::Scalars { at, .. } => {
+                    let (first, rest) = words.split_first().unwrap_or((&0, &[]));
+                    (scalars[usize::from(at)], words) = (*first, rest);
+                }
                 Slot::Set { at } => {
-                    let taken = words.by_ref().take(self.words_of_local(&local.ty));
+                    let (own, rest) = self.words_of_local(&local.ty, words).unwrap_or((words, &[]));
                     let to = sets[usize::from(at)].0.iter_mut();
-                    to.zip(taken).for_each(|(to, from)| *to = from.cast_unsigned());
+                    to.zip(own).for_each(|(to, from)| *to = from.cast_unsigned());
+                    words = rest;
                 }
             }
         }
     }
 
-    /// How many words a local set or array takes as an argument.
-    fn words_of_local(&self, ty: &Type) -> usize {
+    /// The words of a local set, array or list that is an argument and begins here, and those behind it.
+    fn words_of_local<'w>(&self, ty: &Type, words: &'w [i64]) -> Option<(&'w [i64], &'w [i64])> {
         match ty {
-            Type::Array { .. } => self.find_local_array(ty).map_or(0, ArrayCell::words),
-            _ => index_of_word(self.set_range(ty).1).div_ceil(64),
+            Type::Array { .. } | Type::List { .. } => self.find_local_shape(ty)?.split(words),
+            _ => words.split_at_checked(index_of_word(self.set_range(ty).1).div_ceil(64)),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use crate::engine::Engine;
 use crate::fault::{FaultKind, Locate, Try, trouble};
+use crate::layout::Shape;
 use crate::mechanisms::Node;
 use crate::set::Set;
 use trivium_protocol::source::Span;
@@ -89,9 +90,29 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
             let index = scalar(scope, index)?;
             let words = scope.local_set(*local).ok_or(FaultKind::Malformed).at(span)?;
             let ty = scope.local_type(*local).ok_or(FaultKind::Malformed).at(span)?;
-            let array = scope.engine().local_array(ty, span)?;
-            let place = array.place(index).at(span)?;
-            Ok(array.read_word(&words, place, usize::from(*field)))
+            match scope.engine().local_shape(ty, span)? {
+                Shape::Array(array) => {
+                    let place = array.place(index).at(span)?;
+                    Ok(array.read_word(&words, place, usize::from(*field)))
+                }
+                Shape::List(list) => {
+                    let at = u32::try_from(index).ok().filter(|&at| at < list.len_of_words(&words));
+                    match (at, list.fields.get(usize::from(*field))) {
+                        (Some(at), Some(field)) => Ok(list.read_word(&words, at, field)),
+                        (None, _) => trouble(FaultKind::NoElement(index), span),
+                        (_, None) => trouble(FaultKind::Malformed, span),
+                    }
+                }
+                _ => trouble(FaultKind::Malformed, span),
+            }
+        }
+        ExprKind::LocalLength(local) => {
+            let words = scope.local_set(*local).ok_or(FaultKind::Malformed).at(span)?;
+            let ty = scope.local_type(*local).ok_or(FaultKind::Malformed).at(span)?;
+            match scope.engine().local_shape(ty, span)? {
+                Shape::List(list) => Ok(list.len_of_words(&words).into()),
+                _ => trouble(FaultKind::Malformed, span),
+            }
         }
         ExprKind::Element(place, index, field) if scope.engine().is_array(place) => {
             let index = scalar(scope, index)?;
@@ -213,17 +234,39 @@ pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) 
     Ok(())
 }
 
-/// All numbers of an array: of each element its fields.
+/// All numbers of an array or a list: of each element its fields.
 pub(crate) fn array<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Vec<i64>> {
     let span = expr.span;
     match &expr.kind {
         ExprKind::Local(local) => {
             let words = scope.local_set(*local).ok_or(FaultKind::Malformed).at(span)?;
-            Ok(scope.engine().local_array(&expr.ty, span)?.values_of_words(&words).collect())
+            match scope.engine().local_shape(&expr.ty, span)? {
+                Shape::Array(array) => Ok(array.values_of_words(&words).collect()),
+                Shape::List(list) => Ok(list.values_of_words(&words).collect()),
+                _ => trouble(FaultKind::Malformed, span),
+            }
         }
+        ExprKind::SetOf(elements) if elements.is_empty() => Ok(Vec::new()),
         ExprKind::Var(place) => {
-            let array = scope.engine().array_cell(place, span)?;
-            Ok(array.values(scope.record(&place.owner, place.role, span)?, 0).collect())
+            let shape = scope.engine().shape(place);
+            let record = scope.record(&place.owner, place.role, span)?;
+            match shape {
+                Some(Shape::Array(array)) => Ok(array.values(record, 0).collect()),
+                Some(Shape::List(list)) => Ok(list.values(record, 0).collect()),
+                _ => trouble(FaultKind::Malformed, span),
+            }
+        }
+        _ => trouble(FaultKind::Malformed, span),
+    }
+}
+
+/// The words of a local array or list with these numbers, if it has room for so many; they have been checked where they come from.
+pub(crate) fn array_words(engine: &Engine, ty: &Type, values: Vec<i64>, span: Span) -> Try<Set> {
+    match engine.local_shape(ty, span)? {
+        Shape::Array(array) => Ok(array.to_words(values.into_iter())),
+        Shape::List(list) => {
+            list.check(&values).at(span)?;
+            Ok(list.to_words(&values))
         }
         _ => trouble(FaultKind::Malformed, span),
     }

@@ -7,12 +7,13 @@
 use crate::array::ArrayCell;
 use crate::cell::width;
 use crate::fault::{FaultKind, LoadError};
-use crate::number::{fit, index_of_word, low_u8, low_u32};
+use crate::number::{fit, index_of_word, low_u8};
 use crate::set::{FEW, Set};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Protocol, Type};
 
 pub(crate) use crate::cell::{Cell, get, put};
+pub(crate) use crate::list::ListCell;
 
 /// Most bytes of a record.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 * 1024;
@@ -135,64 +136,6 @@ impl SetCell {
     }
 }
 
-/// A list in a record: its length, then room for all its elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ListCell {
-    /// Offset of its first byte.
-    pub at: u32,
-    /// Bytes of its length.
-    pub len_width: u8,
-    /// Most elements.
-    pub capacity: u32,
-    /// Bytes of an element.
-    pub element: u32,
-    /// The parts of an element; offsets from its first byte.
-    pub fields: Vec<Cell>,
-}
-
-impl ListCell {
-    /// How many bytes it takes.
-    #[inline]
-    pub fn bytes(&self) -> u32 {
-        u32::from(self.len_width) + self.capacity * self.element
-    }
-
-    /// How many elements it has.
-    #[inline]
-    pub fn len(&self, bytes: &[u8]) -> u32 {
-        low_u32(get(bytes, self.at as usize, self.len_width))
-    }
-
-    /// Sets the number of elements.
-    pub fn set_len(&self, bytes: &mut [u8], len: u32) {
-        put(bytes, self.at as usize, self.len_width, u64::from(len));
-    }
-
-    /// Offset of an element.
-    #[inline]
-    pub fn element_at(&self, index: u32) -> usize {
-        self.at as usize + self.len_width as usize + (index * self.element) as usize
-    }
-
-    /// Removes an element; those behind it move up, and the place that gets free is zero.
-    pub fn remove(&self, bytes: &mut [u8], index: u32) {
-        let len = self.len(bytes);
-        let (from, end) = (self.element_at(index), self.element_at(len));
-        bytes.copy_within(from + self.element as usize..end, from);
-        bytes[end - self.element as usize..end].fill(0);
-        self.set_len(bytes, len - 1);
-    }
-
-    /// Makes room for an element before `index`, which is all zero.
-    pub fn insert(&self, bytes: &mut [u8], index: u32) {
-        let len = self.len(bytes);
-        let (from, end) = (self.element_at(index), self.element_at(len));
-        bytes.copy_within(from..end, from + self.element as usize);
-        bytes[from..from + self.element as usize].fill(0);
-        self.set_len(bytes, len + 1);
-    }
-}
-
 /// How a variable, or an argument, is kept.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
@@ -234,13 +177,23 @@ impl Shape {
         }
     }
 
-    /// How many words it takes as an argument.
+    /// How many words it takes as an argument, at most.
     pub fn words(&self) -> usize {
         match self {
             Shape::Set(set) => set.words(),
             Shape::Array(array) => array.words(),
+            Shape::List(list) => list.words(),
             _ => 1,
         }
+    }
+
+    /// The words of an argument that begins here, and those behind it. None if there are too few.
+    pub fn split<'w>(&self, words: &'w [i64]) -> Option<(&'w [i64], &'w [i64])> {
+        let own = match self {
+            Shape::List(list) => list.words_of(words),
+            other => other.words(),
+        };
+        words.split_at_checked(own)
     }
 }
 
@@ -256,17 +209,17 @@ impl Planner<'_> {
         LoadError::at(self.protocol, span, message)
     }
 
-    /// The place of a variable, from `at` on.
-    pub fn variable(&mut self, ty: &Type, initial: i64, span: Span) -> Result<Shape, LoadError> {
-        self.shape(ty, Some(initial), false, span)
+    /// The place of a variable, or of a local that lies like one, from `at` on.
+    pub fn variable(&mut self, ty: &Type, initial: Option<i64>, span: Span) -> Result<Shape, LoadError> {
+        self.shape(ty, initial, false, span)
     }
 
     /// The place of an argument: a node that is not optional cannot be `none`.
     pub fn argument(&mut self, ty: &Type, span: Span) -> Result<Shape, LoadError> {
         let shape = self.shape(ty, None, true, span)?;
         match shape {
-            Shape::Scalar(_) | Shape::Set(_) | Shape::Array(_) => Ok(shape),
-            _ => Err(self.error(span, "an argument must be a scalar, a set or an array".into())),
+            Shape::Record(_) => Err(self.error(span, "an argument must be a scalar, a set, an array or a list".into())),
+            shape => Ok(shape),
         }
     }
 
@@ -344,7 +297,7 @@ impl Planner<'_> {
     }
 
     /// An array, all of whose elements begin with one value. A node among them may be `none` wherever the array is kept: nobody need have set it.
-    pub fn array(&mut self, by: &Type, of: &Type, initial: Option<i64>, span: Span) -> Result<ArrayCell, LoadError> {
+    fn array(&mut self, by: &Type, of: &Type, initial: Option<i64>, span: Span) -> Result<ArrayCell, LoadError> {
         let (lo, hi) = match by {
             Type::Int { lo, hi } => (lo.at(self.nodes), hi.at(self.nodes)),
             _ => (0, i64::from(self.nodes) - 1),

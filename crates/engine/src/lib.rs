@@ -50,6 +50,7 @@ mod impossible;
 mod invariant;
 mod layout;
 mod line;
+mod list;
 mod load;
 mod lower;
 pub mod mechanisms;

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::fault::LoadError;
 use crate::flat::Code;
-use crate::plan::{Answers, ArgShapes, plan_local_arrays, plan_role};
+use crate::plan::{Answers, ArgShapes, plan_local_shapes, plan_role};
 use std::sync::Arc;
 use trivium_protocol::{Access, BLOCK, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Protocol, RoleId};
 
@@ -37,7 +37,7 @@ impl Engine {
             roles,
             lanes,
             args,
-            local_arrays: plan_local_arrays(&protocol, nodes)?,
+            local_shapes: plan_local_shapes(&protocol, nodes)?,
             protocol,
             flat: Code::default(),
             asks_always: false,

@@ -1,6 +1,5 @@
 //! What is planned for a number of nodes: the records of roles, the room that their events need, and the arguments of events.
 
-use crate::array::ArrayCell;
 use crate::defer::DeferLayout;
 use crate::fault::LoadError;
 use crate::frame::{FRAME_SCALARS, FRAME_SETS};
@@ -100,8 +99,10 @@ pub(crate) struct ArgShapes {
 #[derive(Clone, Debug, Default)]
 struct Shapes {
     shapes: Vec<Shape>,
-    /// Words that they take together.
+    /// Words that they take together, at most.
     words: usize,
+    /// Whether they may take fewer.
+    vary: bool,
 }
 
 impl ArgShapes {
@@ -110,10 +111,32 @@ impl ArgShapes {
         self.declared(event).map_or(&[], |declared| &declared.shapes[..])
     }
 
-    /// How many words they take.
+    /// How many words they take, at most.
     #[inline]
     pub fn words(&self, event: EventKind) -> usize {
         self.declared(event).map_or(0, |declared| declared.words)
+    }
+
+    /// Whether they may take fewer: there is a list among them.
+    #[inline]
+    pub fn vary(&self, event: EventKind) -> bool {
+        self.declared(event).is_some_and(|declared| declared.vary)
+    }
+
+    /// Whether so many words are those of an event's arguments.
+    #[inline]
+    pub fn have(&self, event: EventKind, words: &[i64]) -> bool {
+        let Some(declared) = self.declared(event) else { return words.is_empty() };
+        if !declared.vary {
+            return declared.words == words.len();
+        }
+        let behind = |rest: &mut &[i64], shape: &Shape| {
+            let (_, behind) = shape.split(rest)?;
+            *rest = behind;
+            Some(())
+        };
+        let mut rest = words;
+        declared.shapes.iter().all(|shape| behind(&mut rest, shape).is_some()) && rest.is_empty()
     }
 
     #[inline]
@@ -140,11 +163,12 @@ impl ArgShapes {
                 let span = args.first().map(|a| a.span).unwrap_or_default();
                 let message = format!(
                     "the arguments of {what} {name} take {words} words with {nodes} nodes; {MAX_ARGS} are possible: \
-                     pass fewer, or use fewer nodes (a set takes one word for each 64, an array one for 8 bytes)"
+                     pass fewer, or use fewer nodes (a set takes one word for each 64, an array or a list one for 8 bytes)"
                 );
                 return Err(LoadError::at(protocol, span, message));
             }
-            Ok(Shapes { shapes, words })
+            let vary = shapes.iter().any(|shape| matches!(shape, Shape::List(_)));
+            Ok(Shapes { shapes, words, vary })
         };
         Ok(ArgShapes {
             messages: protocol.messages.iter().map(|m| each("message", &m.name, &m.args)).collect::<Result<_, _>>()?,
@@ -156,33 +180,34 @@ impl ArgShapes {
 
 /// What is kept as the words of an argument has no more of them than an event has.
 fn fits_an_argument(protocol: &Protocol, name: &str, shape: &Shape, span: Span) -> Result<(), LoadError> {
-    let Shape::Array(array) = shape else { return Ok(()) };
-    let words = array.words();
-    if words <= MAX_ARGS {
-        return Ok(());
-    }
-    let (count, bytes) = (array.count, array.element);
-    let what = if array.by_node { "nodes" } else { "elements" };
+    let words = shape.words();
+    let (count, bytes, what) = match shape {
+        _ if words <= MAX_ARGS => return Ok(()),
+        Shape::Array(array) if array.by_node => (array.count, array.element, "nodes"),
+        Shape::Array(array) => (array.count, array.element, "elements"),
+        Shape::List(list) => (list.capacity, list.element, "elements, and their number,"),
+        _ => return Ok(()),
+    };
     let byte = if bytes == 1 { "byte" } else { "bytes" };
     let message = format!(
         "`{name}`: {count} {what} of {bytes} {byte} need {words} words; an argument or local has at most {MAX_ARGS}: \
-         make the elements smaller, pass the array in parts, or use it where it is"
+         make the elements smaller or fewer, pass them in parts, or use them where they are"
     );
     Err(LoadError::at(protocol, span, message))
 }
 
-/// The arrays that are locals of some handler, each type with its place among the words of one.
-pub(crate) fn plan_local_arrays(protocol: &Protocol, nodes: u32) -> Result<Vec<(Type, ArrayCell)>, LoadError> {
-    let mut planned: Vec<(Type, ArrayCell)> = Vec::new();
+/// The arrays and lists that are locals of some handler, each type with its place among the words of one.
+pub(crate) fn plan_local_shapes(protocol: &Protocol, nodes: u32) -> Result<Vec<(Type, Shape)>, LoadError> {
+    let mut planned: Vec<(Type, Shape)> = Vec::new();
     for handler in protocol.roles.iter().flat_map(|role| role.code()) {
         for local in &handler.locals {
-            let Type::Array { by, of } = &local.ty else { continue };
-            if planned.iter().any(|(known, _)| *known == local.ty) {
+            let is_known = planned.iter().any(|(known, _)| *known == local.ty);
+            if is_known || !matches!(local.ty, Type::Array { .. } | Type::List { .. }) {
                 continue;
             }
-            let array = Planner { protocol, nodes, at: 0 }.array(by, of, None, handler.span)?;
-            fits_an_argument(protocol, &local.name, &Shape::Array(array.clone()), handler.span)?;
-            planned.push((local.ty.clone(), array));
+            let shape = Planner { protocol, nodes, at: 0 }.variable(&local.ty, None, handler.span)?;
+            fits_an_argument(protocol, &local.name, &shape, handler.span)?;
+            planned.push((local.ty.clone(), shape));
         }
     }
     Ok(planned)
@@ -194,7 +219,7 @@ pub(crate) fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<
     let mut planner = Planner { protocol, nodes, at: u32::from(state_width) };
     let mut vars = Vec::new();
     for var in &role.vars {
-        vars.push(planner.variable(&var.ty, var.initial, var.span)?);
+        vars.push(planner.variable(&var.ty, Some(var.initial), var.span)?);
         check_size(protocol, role, planner.at as usize)?;
     }
     let defers = DeferLayout::plan(&mut planner, role)?;

@@ -5,7 +5,11 @@ use crate::event::Event;
 use crate::layout::{Cell, Shape};
 use crate::mechanisms::{Args, Object};
 use crate::set::Set;
+use std::collections::BTreeMap;
 use trivium_protocol::{EventKind, Named, OpId, RoleId, Type, VarId};
+
+/// So many elements of an array are written one after the other, even if they are all the same.
+const MOST_IN_FULL: usize = 4;
 
 /// The value of a variable, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,12 +140,16 @@ impl Engine {
         let mut words = args.words();
         let mut texts = Vec::new();
         for (named, shape) in declared.iter().zip(self.args.of(event)) {
-            let Some((mine, rest)) = words.split_at_checked(shape.words()) else { break };
+            let Some((mine, rest)) = shape.split(words) else { break };
             words = rest;
             texts.push(match shape {
                 Shape::Set(set) => set_text(Set::of_words(mine).iter(false).map(|bit| bit + set.lo)),
                 Shape::Array(array) => {
                     let values: Vec<i64> = array.values_of_words(&Set::of_words(mine)).collect();
+                    self.array_text(&named.ty, &values)
+                }
+                Shape::List(list) => {
+                    let values: Vec<i64> = list.values_of_words(&Set::of_words(mine)).collect();
                     self.array_text(&named.ty, &values)
                 }
                 _ => self.scalar_text(&named.ty, mine[0]),
@@ -156,21 +164,50 @@ impl Engine {
             Value::Set(elements) => set_text(elements.iter().copied()),
             Value::List(elements) => format!("[{}]", self.elements_text(ty, elements).join(", ")),
             Value::Record(fields) => self.fields_text(ty, fields),
-            Value::Array(_, elements) => format!("[{}]", self.elements_text(ty, elements).join(", ")),
+            Value::Array(_, elements) => self.array_of(ty, &self.elements_text(ty, elements)),
         }
     }
 
-    /// An array by all its numbers.
+    /// An array or a list by all its numbers.
     pub(crate) fn array_text(&self, ty: &Type, values: &[i64]) -> String {
         let width = match ty {
-            Type::Array { of, .. } => match &**of {
+            Type::Array { of, .. } | Type::List { of, .. } => match &**of {
                 Type::Record(record) => self.protocol.records[record.index()].fields.len().max(1),
                 _ => 1,
             },
             _ => 1,
         };
         let elements: Vec<Vec<i64>> = values.chunks(width).map(<[i64]>::to_vec).collect();
-        format!("[{}]", self.elements_text(ty, &elements).join(", "))
+        let texts = self.elements_text(ty, &elements);
+        match ty {
+            Type::Array { .. } => self.array_of(ty, &texts),
+            _ => format!("[{}]", texts.join(", ")),
+        }
+    }
+
+    /// An array by the texts of its elements: where it is long and most are the same, only the others by themselves, `[3 at node 1, else 8]`.
+    fn array_of(&self, ty: &Type, elements: &[String]) -> String {
+        let whole = || format!("[{}]", elements.join(", "));
+        if elements.len() <= MOST_IN_FULL {
+            return whole();
+        }
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        elements.iter().for_each(|text| *counts.entry(text).or_default() += 1);
+        let Some((most, _)) = counts.into_iter().max_by_key(|&(_, count)| count) else { return whole() };
+        let (first, what) = match ty {
+            Type::Array { by, .. } => match &**by {
+                Type::Int { lo, .. } => (lo.at(self.nodes), ""),
+                _ => (0, "node "),
+            },
+            _ => return whole(),
+        };
+        let others = (first..).zip(elements).filter(|(_, text)| *text != most);
+        let others: Vec<String> = others.map(|(at, text)| format!("{text} at {what}{at}")).collect();
+        match others.len() {
+            0 => format!("[{most} for all]"),
+            few if few <= elements.len() / 4 => format!("[{}, else {most}]", others.join(", ")),
+            _ => whole(),
+        }
     }
 
     /// The elements of a list or array, one text each.

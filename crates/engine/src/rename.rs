@@ -3,7 +3,7 @@
 
 use crate::array::ArrayCell;
 use crate::engine::Engine;
-use crate::layout::{Cell, SetCell, Shape};
+use crate::layout::{Cell, ListCell, SetCell, Shape};
 use crate::mechanisms::{Args, Node, Payload};
 use crate::number::fit;
 use crate::set::Set;
@@ -61,7 +61,8 @@ impl Engine {
             Shape::Scalar(cell) => rename_cell(cell, record, at, to),
             Shape::Set(set) => rename_set(set, record, at, to, few),
             Shape::Array(array) => rename_array(array, record, at, to),
-            Shape::List(_) | Shape::Record(_) => {}
+            Shape::List(list) => rename_list(list, record, at, to),
+            Shape::Record(_) => {}
         });
     }
 
@@ -81,7 +82,9 @@ impl Engine {
                 Shape::Scalar(cell) => see_cell(cell, record, at, place, &mut see),
                 Shape::Set(set) => set.each(record, at, few, |node| see(place, fit(node, "the number of a node"))),
                 Shape::Array(array) => see_array(array, record, at, place, &mut see),
-                Shape::List(_) | Shape::Record(_) => {}
+                // The next event's place follows: those of the elements are apart from all of them.
+                Shape::List(list) => see_list(list, record, at, place << 8, &mut see),
+                Shape::Record(_) => {}
             }
         });
     }
@@ -96,7 +99,7 @@ impl Engine {
         let mut renamed = Args::NONE;
         let mut words = args.words();
         for shape in self.args.of(event) {
-            let (mine, rest) = words.split_at(shape.words());
+            let Some((mine, rest)) = shape.split(words) else { break };
             words = rest;
             match shape {
                 Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
@@ -110,6 +113,13 @@ impl Engine {
                     let value = array.to_words(renamed_values(array, &values, to).into_iter());
                     value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
                 }
+                Shape::List(list) if shape.names_nodes() => {
+                    let words = Set::of_words(mine);
+                    let values = list.values_of_words(&words).zip(list.fields.iter().cycle());
+                    let values: Vec<i64> = values.map(|(value, field)| renamed_field(field, value, to)).collect();
+                    let value = list.to_words(&values);
+                    value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
+                }
                 _ => mine.iter().for_each(|&word| renamed.push(word)),
             }
         }
@@ -119,6 +129,10 @@ impl Engine {
 
 fn renamed_node(node: i64, to: &[Node]) -> i64 {
     usize::try_from(node).ok().and_then(|node| to.get(node)).map_or(node, |&node| i64::from(node))
+}
+
+fn renamed_field(field: &Cell, value: i64, to: &[Node]) -> i64 {
+    if field.node { renamed_node(value, to) } else { value }
 }
 
 fn renamed_set(set: &Set, to: &[Node], few: bool) -> Set {
@@ -151,7 +165,7 @@ fn renamed_values(array: &ArrayCell, values: &[i64], to: &[Node]) -> Vec<i64> {
         };
         let new = &mut renamed[place * width..(place + 1) * width];
         for ((new, &old), field) in new.iter_mut().zip(element).zip(&array.fields) {
-            *new = if field.node { renamed_node(old, to) } else { old };
+            *new = renamed_field(field, old, to);
         }
     }
     renamed
@@ -161,6 +175,21 @@ fn rename_array(array: &ArrayCell, record: &mut [u8], base: usize, to: &[Node]) 
     let values: Vec<i64> = array.values(record, base).collect();
     let renamed = renamed_values(array, &values, to);
     array.write(record, base, renamed.into_iter());
+}
+
+fn rename_list(list: &ListCell, record: &mut [u8], base: usize, to: &[Node]) {
+    for element in 0..list.len(&record[base..]) {
+        list.fields.iter().for_each(|cell| rename_cell(cell, record, base + list.element_at(element), to));
+    }
+}
+
+fn see_list(list: &ListCell, record: &[u8], base: usize, place: u32, see: &mut impl FnMut(u32, Node)) {
+    for element in 0..list.len(&record[base..]) {
+        let place =
+            place.wrapping_add(element * fit::<_, u32>(list.fields.len(), "a field, of which there are at most 16"));
+        let fields = list.fields.iter().zip(place..);
+        fields.for_each(|(cell, place)| see_cell(cell, record, base + list.element_at(element), place, see));
+    }
 }
 
 /// By node, each element tells of its node what it holds, but for other nodes; what is a node itself is told as in a record.
@@ -183,11 +212,7 @@ fn rename_shape(shape: &Shape, record: &mut [u8], to: &[Node], few: bool) {
         Shape::Set(set) => rename_set(set, record, 0, to, few),
         Shape::Record(fields) => fields.iter().for_each(|cell| rename_cell(cell, record, 0, to)),
         Shape::Array(array) => rename_array(array, record, 0, to),
-        Shape::List(list) => {
-            for element in 0..list.len(record) {
-                list.fields.iter().for_each(|cell| rename_cell(cell, record, list.element_at(element), to));
-            }
-        }
+        Shape::List(list) => rename_list(list, record, 0, to),
     }
 }
 
@@ -207,13 +232,6 @@ fn see_shape(shape: &Shape, record: &[u8], place: u32, few: bool, see: &mut impl
             fields.iter().zip(place..).for_each(|(cell, place)| see_cell(cell, record, 0, place, see));
         }
         Shape::Array(array) => see_array(array, record, 0, place, see),
-        Shape::List(list) => {
-            for element in 0..list.len(record) {
-                let place =
-                    place + element * fit::<_, u32>(list.fields.len(), "a field, of which there are at most 16");
-                let fields = list.fields.iter().zip(place..);
-                fields.for_each(|(cell, place)| see_cell(cell, record, list.element_at(element), place, see));
-            }
-        }
+        Shape::List(list) => see_list(list, record, 0, place, see),
     }
 }

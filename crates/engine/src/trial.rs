@@ -4,7 +4,7 @@
 //! only, which look at the event and at records of its node. So it can be asked as often as one likes, and leaves no trace.
 
 use crate::engine::Engine;
-use crate::evaluate::{Scope, array, scalar, set, truth};
+use crate::evaluate::{Scope, array, array_words, scalar, set, truth};
 use crate::event::Event;
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::invariant::SystemView;
@@ -268,10 +268,10 @@ impl<'e, W: SystemView> Trial<'e, '_, W> {
                 }
                 Ok(())
             }
-            (Slot::Set { at }, [value]) if matches!(value.ty, Type::Array { .. }) => {
+            (Slot::Set { at }, [value]) if matches!(value.ty, Type::Array { .. } | Type::List { .. }) => {
                 let values = array(self, value)?;
-                let cell = self.engine.local_array(&value.ty, value.span)?;
-                self.sets[usize::from(at)] = cell.to_words(values.into_iter());
+                let ty = &handler.locals[local.index()].ty;
+                self.sets[usize::from(at)] = array_words(self.engine, ty, values, value.span)?;
                 Ok(())
             }
             (Slot::Set { at }, [value]) => {

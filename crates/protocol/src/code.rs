@@ -91,7 +91,7 @@ pub enum CopyIn {
 pub enum ExprKind {
     /// A scalar known when the protocol is loaded.
     Constant(Bound),
-    /// A local (scalar, set, array, or a record's first field).
+    /// A local (scalar, set, array, list, or a record's first field).
     Local(LocalId),
     /// A field of a local record.
     LocalField(LocalId, u16),
@@ -141,9 +141,11 @@ pub enum ExprKind {
     Length(Place),
     /// An element of a list or array of scalars (or a field of an element that is a record).
     Element(Place, Box<Expr>, u16),
-    /// The same of an array that is a local.
+    /// The same of a list or array that is a local.
     LocalElement(LocalId, Box<Expr>, u16),
-    /// Whether two arrays of one type are equal.
+    /// The number of elements of a list that is a local.
+    LocalLength(LocalId),
+    /// Whether two arrays of one type, or two lists with the same elements, are equal.
     ArrayEqual(Box<Expr>, Box<Expr>),
     /// The number of a node. Switches symmetry off.
     Index(Box<Expr>),
@@ -270,7 +272,7 @@ pub struct Step {
 /// The forms of a step.
 #[derive(Clone, Debug)]
 pub enum StepKind {
-    /// A scalar, set, array or record variable gets a value (a record: one expression a field).
+    /// A scalar, set, array, list or record variable gets a value (a record: one expression a field).
     Assign(Place, Vec<Expr>),
     /// An element of a list or array gets a value: its fields from this one on, one expression a field.
     AssignElement(Place, Expr, u16, Vec<Expr>),

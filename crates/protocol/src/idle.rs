@@ -348,7 +348,7 @@ impl<'p> Flow<'p> {
 
     /// How many places a value that is moved as a whole is in: of an array of records one a field.
     fn parts_of(&self, ty: &Type) -> u16 {
-        if let Type::Array { of, .. } = ty { self.fields(of) } else { 1 }
+        if let Type::Array { of, .. } | Type::List { of, .. } = ty { self.fields(of) } else { 1 }
     }
 
     fn field_type(&self, ty: &Type, field: u16) -> Type {

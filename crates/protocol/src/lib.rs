@@ -327,7 +327,7 @@ pub struct Message {
     pub name: String,
     /// Its lane.
     pub lane: LaneId,
-    /// Its arguments: scalars, sets of nodes or arrays.
+    /// Its arguments: scalars, sets of nodes, arrays or lists.
     pub args: Vec<Named>,
     /// What data it carries.
     pub payload: PayloadShape,
@@ -581,7 +581,7 @@ pub enum Slot {
         /// How many.
         count: u16,
     },
-    /// In this set place, which also holds an array: its bytes are those of an argument.
+    /// In this set place, which also holds an array or a list: its words are those of an argument.
     Set {
         /// The place.
         at: u16,

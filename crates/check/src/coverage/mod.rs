@@ -385,7 +385,10 @@ fn note_branch(protocol: &Protocol, step: &Step, branches: &mut BTreeMap<(u16, u
         }
         StepKind::ForSet(_, of, _) => {
             let written_out = if let ExprKind::SetOf(elements) = &of.kind { Some(elements.len()) } else { None };
-            (up_to(of.span.end), written_out != Some(0), written_out.is_none_or(|elements| elements == 0))
+            // There is always a node.
+            let may_be_empty =
+                !matches!(of.kind, ExprKind::AllNodes) && written_out.is_none_or(|elements| elements == 0);
+            (up_to(of.span.end), written_out != Some(0), may_be_empty)
         }
         StepKind::ForList(..) => {
             let block = protocol.sources.excerpt(step.span).find('{').and_then(|at| u32::try_from(at).ok());

@@ -348,7 +348,7 @@ pub(crate) struct Codec {
     messages: Vec<MessageForm>,
     /// What the first headers say.
     heads: Vec<Head>,
-    tasks: Vec<(usize, trivium_protocol::ObjectKindId)>,
+    tasks: Vec<TaskForm>,
 }
 
 /// What is common to all messages.
@@ -367,16 +367,29 @@ const MOST_HEADS: usize = 1 << 12;
 struct MessageForm {
     lane: LaneId,
     object: trivium_protocol::ObjectKindId,
+    /// Of its arguments, at most.
     words: usize,
+    /// Whether they may be fewer, so that their number is written before them.
+    vary: bool,
     data: bool,
     /// Whether its lane is `merged` or `behind` another.
     stands: bool,
 }
 
+/// What is written of a task.
+struct TaskForm {
+    /// Words of its arguments, at most.
+    words: usize,
+    /// Whether they may be fewer, so that their number is written before them.
+    vary: bool,
+    kind: trivium_protocol::ObjectKindId,
+}
+
 impl MessageForm {
-    /// How many numbers are written after the header.
+    /// How many numbers are written after the header; more than a word has bytes, where they vary.
     fn numbers(&self) -> usize {
-        self.words + usize::from(self.data) + usize::from(self.stands)
+        let more = if self.vary { 8 } else { 0 };
+        self.words + usize::from(self.data) + usize::from(self.stands) + more
     }
 }
 
@@ -399,6 +412,7 @@ impl Codec {
                     lane: m.lane,
                     object: m.object,
                     words: engine.argument_words(EventKind::Message(id)),
+                    vary: engine.argument_words_vary(EventKind::Message(id)),
                     data: m.payload != PayloadShape::Nothing,
                     stands: {
                         let lane = &protocol.lanes[m.lane.index()];
@@ -410,7 +424,11 @@ impl Codec {
             tasks: (0..)
                 .map(TaskId)
                 .zip(&protocol.tasks)
-                .map(|(id, t)| (engine.argument_words(EventKind::Task(id)), protocol.roles[t.role.index()].object))
+                .map(|(id, t)| TaskForm {
+                    words: engine.argument_words(EventKind::Task(id)),
+                    vary: engine.argument_words_vary(EventKind::Task(id)),
+                    kind: protocol.roles[t.role.index()].object,
+                })
                 .collect(),
         };
         codec.heads = (0..headers.min(MOST_HEADS)).map(|header| codec.head(header)).collect();
@@ -431,7 +449,11 @@ impl Codec {
             for queued in queue {
                 put(out, u64::from(queued.task.0));
                 put(out, u64::from(queued.object.id));
-                debug_assert_eq!(queued.args.words().len(), self.tasks[queued.task.index()].0);
+                let form = &self.tasks[queued.task.index()];
+                debug_assert!(form.vary || queued.args.words().len() == form.words);
+                if form.vary {
+                    put(out, queued.args.words().len() as u64);
+                }
                 queued.args.words().iter().for_each(|&word| put_signed(out, word));
             }
         }
@@ -441,7 +463,10 @@ impl Codec {
     fn encode_flight(&self, flight: &Flight, out: &mut Vec<u8>) {
         let form = &self.messages[flight.message.index()];
         self.put_header(out, flight);
-        debug_assert_eq!(flight.args.words().len(), form.words);
+        debug_assert!(form.vary || flight.args.words().len() == form.words);
+        if form.vary {
+            put(out, flight.args.words().len() as u64);
+        }
         flight.args.words().iter().for_each(|&word| put_signed(out, word));
         if form.data {
             put(out, flight.payload.map_or(0, |p| u64::from(p.0) + 1));
@@ -487,7 +512,7 @@ impl Codec {
     #[inline]
     fn short(&self, flight: &Flight) -> Option<Written> {
         let form = &self.messages[flight.message.index()];
-        let header = self.header_of(flight)?;
+        let header = self.header_of(flight).filter(|_| !form.vary)?;
         // The highest byte of a header comes first.
         let mut bytes = header.swap_bytes().checked_shr(64 - 8 * fit::<_, u32>(self.header, "eight")).unwrap_or(0);
         let mut len = self.header;
@@ -525,8 +550,9 @@ impl Codec {
             queue.clear();
             for _ in 0..get(&mut rest) {
                 let task = TaskId(low_u16(get(&mut rest)));
-                let (words, kind) = self.tasks[task.index()];
+                let &TaskForm { words, vary, kind } = &self.tasks[task.index()];
                 let object = Object { kind, id: low_u32(get(&mut rest)) };
+                let words = if vary { index(get(&mut rest)) } else { words };
                 queue.push(Queued { task, object, args: get_args(&mut rest, words) });
             }
         }
@@ -548,7 +574,8 @@ impl Codec {
             let is_apart = id as usize == self.ids - 1;
             let id = if is_apart { low_u32(get(&mut rest)) } else { id };
             let object = Object { kind: form.object, id };
-            let args = if form.words == 0 { Args::NONE } else { get_args(&mut rest, form.words) };
+            let words = if form.vary { index(get(&mut rest)) } else { form.words };
+            let args = if words == 0 { Args::NONE } else { get_args(&mut rest, words) };
             let payload = if form.data { get(&mut rest).checked_sub(1).map(|p| Payload(low_u32(p))) } else { None };
             let stand = if form.stands { Stand(low_u16(get(&mut rest))) } else { Stand::default() };
             let taken = begun.len() - rest.len();

@@ -1,4 +1,4 @@
-//! Arrays, and elements of lists: what is left out of the search, or exchanged in it, is seen by nobody.
+//! Arrays and lists as values, and their elements: what is left out of the search, or exchanged in it, is seen by nobody.
 
 use crate::answers::found;
 use crate::mutant::config;
@@ -19,7 +19,7 @@ object thing
 record pair { a: 0..2, who: node? }
 lane main fifo buffered
 op put(t: thing, n: node, i: 0..2)
-message Tell(c: [node] of 0..2, f: [0..2] of bool), Ask(w: [node] of node?), Back(c: [node] of 0..2) on main
+message Tell(c: [node] of 0..2, f: [0..2] of bool), Ask(w: [node] of node?, x: list of pair up to 2), Back(c: [node] of 0..2, y: list of node up to 3) on main
 ";
 
 /// A protocol that keeps, sends and changes arrays.
@@ -31,7 +31,10 @@ pub fn protocol(seed: u64) -> String {
     let first = random.one(&["", " = 1"]);
     let variables = format!(
         "  var by, other: [node] of 0..2{first}\n  var who: [node] of node?\n  var num: [0..2] of 0..2\n  \
-         var flags: [0..2] of bool = true\n  var recs: [node] of pair\n  var l: list of pair up to 2\n"
+         var flags: [0..2] of bool = true\n  var recs: [node] of pair\n  var l: list of pair up to 2\n  \
+         var mm: list of pair up to {}\n  var q: queue of node up to {}\n",
+        random.one(&["1", "2"]),
+        random.one(&["2", "3"])
     );
     let mut text = format!("{HEAD}role peer of thing everywhere defers up to 4 {{\n{variables}");
     for state in ["A", "B"] {
@@ -42,17 +45,17 @@ pub fn protocol(seed: u64) -> String {
         text += &if waits { put.replace("goto A", "num[0] = 1").replace("goto B", "num[0] = 2") } else { put };
         text += match random.below(5) {
             _ if waits => {
-                "      send Ask(who) to home; let k = by\n      await Back(c) { other = k; by = c; goto A; return } otherwise defer\n"
+                "      send Ask(who, l) to home; let k = by; let old = q\n      await Back(c, y) { other = k; by = c; if y.length < 2 { q = old } else { q = {} }; goto A; return } otherwise defer\n"
             }
             1 => "      send Tell(by, flags) to n; return\n",
-            2 => "      send Ask(who) to home; return\n",
+            2 => "      send Ask(who, mm) to home; return\n",
             _ => "      send Tell(other, flags) to home; return\n",
         };
         text += "    }\n    on Tell(c, f) {\n";
         text += &steps(&mut random, &["me", "sender", "home"], "l.length", TOLD);
-        text += "    }\n    on Ask(w) {\n";
+        text += "    }\n    on Ask(w, x) {\n";
         text += &steps(&mut random, &["me", "sender", "home"], "l.length", ASKED);
-        text += "      send Back(by) to sender\n    }\n    on Back(c) { by = c }\n  }\n";
+        text += "      send Back(by, q) to sender\n    }\n    on Back(c, y) { by = c; if y.length > 0 { who[y[0]] = me } }\n  }\n";
     }
     text += "}\n";
     text += random.one(&[
@@ -78,7 +81,7 @@ const ANYWHERE: &[&str] = &[
     "recs[N] = {a: V, who: N}",
     "recs[N].a = V",
     "recs[N].who = N",
-    "let x = recs[N]; by[N] = x.a; who[N] = x.who",
+    "let r = recs[N]; by[N] = r.a; who[N] = r.who",
     "if l.length < 2 { l.push({a: V, who: N}) }",
     "if l.length > 0 { l[0].a = V }",
     "l[I].who = N",
@@ -93,6 +96,14 @@ const ANYWHERE: &[&str] = &[
     "for m in all { by[m] = by[N] }",
     "for m in all { if other[m] == V { by[N] = other[m]; who[m] = m } }",
     "let p = pick(all); by[p] = V",
+    "if q.length < 2 { q.push(N) }",
+    "q.push(N)",
+    "for p in q { by[p] = V }",
+    "let k = q; if k.length > 0 { who[k[0]] = N }",
+    "if l == mm { by[N] = V }",
+    "mm = l",
+    "l = mm",
+    "if mm != {} { l = {} }",
     "goto B",
     "goto A",
     "assert by[N] != 2 or num[I] == V",
@@ -106,8 +117,18 @@ const TOLD: &[&str] = &[
     "flags = f",
     "if f[1] { by[N] = c[N] }",
 ];
-const ASKED: &[&str] =
-    &["who = w", "if w[N] == me { by[N] = V }", "for m in all { if w[m] != none { who[m] = w[m] } }"];
+const ASKED: &[&str] = &[
+    "who = w",
+    "if w[N] == me { by[N] = V }",
+    "for m in all { if w[m] != none { who[m] = w[m] } }",
+    "l = x",
+    "mm = x",
+    "for e in x { if e.who != none { by[e.who] = e.a } }",
+    "if x.length > 0 and x[0].a == V { recs[N] = x[0] }",
+    "if x == l { q = {} }",
+    "by[N] = x[I].a",
+    "let k = x; num[0] = k.length",
+];
 
 fn steps(random: &mut Random, nodes: &[&str], number: &str, own: &[&str]) -> String {
     let mut text = String::new();

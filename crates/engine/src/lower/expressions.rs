@@ -178,6 +178,7 @@ impl Lowering<'_> {
             }
             ExprKind::Constant(_)
             | ExprKind::LocalElement(..)
+            | ExprKind::LocalLength(_)
             | ExprKind::ArrayEqual(..)
             | ExprKind::SetOf(_)
             | ExprKind::AllNodes

@@ -57,7 +57,7 @@ impl Code {
     /// Adds a handler, unless it needs more of something than instructions can name.
     fn add(&mut self, engine: &Engine, role: RoleId, handler: &Handler) -> Option<Entry> {
         // Registers for sets are moved by so many words as sets have.
-        if handler.locals.iter().any(|local| matches!(local.ty, Type::Array { .. })) {
+        if handler.locals.iter().any(|local| matches!(local.ty, Type::Array { .. } | Type::List { .. })) {
             return None;
         }
         let before = self.ops.len();

@@ -42,7 +42,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                     let value = cell.to_words(values.into_iter());
                     value.0[..cell.words()].iter().for_each(|&word| args.push(word.cast_signed()));
                 }
-                Shape::List(_) | Shape::Record(_) => return trouble(FaultKind::Malformed, span),
+                Shape::List(cell) => {
+                    let values = array(self, expr)?;
+                    cell.check(&values).at(expr.span)?;
+                    let value = cell.to_words(&values).0.map(u64::cast_signed);
+                    value[..cell.words_of(&value)].iter().for_each(|&word| args.push(word));
+                }
+                Shape::Record(_) => return trouble(FaultKind::Malformed, span),
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Steps that change variables and locals.
 
 use super::Run;
-use crate::evaluate::{array, scalar, set_bit, set_from};
+use crate::evaluate::{array, array_words, scalar, set_bit, set_from};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
@@ -26,6 +26,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let values = array(self, expr)?;
                 cell.check(values.iter().copied()).at(expr.span)?;
                 cell.write(self.record_mut(place, span)?, 0, values.into_iter());
+                Ok(())
+            }
+            (Some(Shape::List(cell)), [expr]) => {
+                let values = array(self, expr)?;
+                cell.check(&values).at(expr.span)?;
+                cell.write(self.record_mut(place, span)?, 0, &values);
                 Ok(())
             }
             (Some(Shape::Record(fields)), exprs) if place.field.is_none() => {
@@ -54,10 +60,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.charge(Charge::Steps(1));
         let declared = &self.handler.locals[local.index()];
         match (declared.slot, exprs) {
-            (Slot::Set { at }, [expr]) if matches!(declared.ty, Type::Array { .. }) => {
+            (Slot::Set { at }, [expr]) if matches!(declared.ty, Type::Array { .. } | Type::List { .. }) => {
                 let values = array(self, expr)?;
-                let cell = self.engine.local_array(&declared.ty, span)?;
-                self.frame.sets[at as usize] = cell.to_words(values.into_iter());
+                self.frame.sets[at as usize] = array_words(self.engine, &declared.ty, values, expr.span)?;
             }
             (Slot::Set { at }, [expr]) => {
                 let (lo, _) = self.engine.set_range(&declared.ty);

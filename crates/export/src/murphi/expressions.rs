@@ -122,11 +122,7 @@ impl Scope<'_> {
                 let (lo, _) = self.export.set_range(&l.ty);
                 format!("({} = {})", self.set(l), self.set_from(r, lo))
             }
-            ExprKind::ArrayEqual(l, r) => {
-                let pairs = self.elements_of(l).into_iter().zip(self.elements_of(r));
-                let equal: Vec<String> = pairs.map(|(l, r)| format!("{l} = {r}")).collect();
-                format!("({})", equal.join(" & "))
-            }
+            ExprKind::ArrayEqual(l, r) => self.are_equal(l, r),
             ExprKind::In(element, of) => {
                 let (lo, _) = self.export.set_range(&of.ty);
                 format!("has({}, {} - {lo})", self.set(of), self.number(element))
@@ -201,11 +197,17 @@ impl Scope<'_> {
             ExprKind::Element(place, index, field) if matches!(self.type_of(place), Type::Array { .. }) => {
                 format!("{}.f{field}[{}]", self.variable(place), self.place_in(self.type_of(place), index))
             }
-            ExprKind::LocalElement(local, index, _) => {
+            ExprKind::LocalLength(local) => {
+                let packed = self.export.packed(&self.locals[local.index()].ty);
+                packed.map_or("0".into(), |packed| packed.length(&self.local(*local, 0)))
+            }
+            ExprKind::LocalElement(local, index, field) => {
                 let ty = &self.locals[local.index()].ty;
-                self.export
-                    .packed(ty)
-                    .map_or("0".into(), |packed| packed.digit(&self.local(*local, 0), &self.place_in(ty, index)))
+                if matches!(ty, Type::List { .. }) {
+                    return self.listed(ty, &self.local(*local, 0), index, usize::from(*field));
+                }
+                let Some(packed) = self.export.packed(ty) else { return "0".into() };
+                packed.digit(&self.local(*local, 0), &self.place_in(ty, index), usize::from(*field))
             }
             ExprKind::Element(place, index, field) => {
                 let list = self.variable(place);

@@ -258,6 +258,7 @@ impl<'s> Writer<'s> {
                 self.scope.set_from(value, lo)
             }
             Type::Array { .. } => self.scope.array_number(value),
+            Type::List { .. } => self.scope.list_number(ty, value),
             _ => self.scope.number(value),
         }
     }
@@ -288,6 +289,7 @@ impl<'s> Writer<'s> {
                 }
             }
             (Type::Array { .. }, [value]) => self.assign_array(place, value, out),
+            (Type::List { .. }, [value]) => self.assign_list(place, value, out),
             (_, [value]) => {
                 let value = self.argument(&ty, value);
                 self.touch(&place.owner, place.role, out);

@@ -54,8 +54,8 @@ impl Export<'_> {
             Type::Address => (0, MOST_WORD),
             Type::Word => (0, self.most_declared),
             Type::NodeSet | Type::IntSet { .. } => (0, all_of(self.set_range(ty).1)),
-            Type::Array { .. } => (0, self.packed(ty).map_or(0, |packed| packed.most())),
-            Type::List { .. } | Type::Record(_) => (0, 0),
+            Type::Array { .. } | Type::List { .. } => (0, self.packed(ty).map_or(0, |packed| packed.most())),
+            Type::Record(_) => (0, 0),
         }
     }
 

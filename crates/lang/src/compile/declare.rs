@@ -187,14 +187,13 @@ impl Compiler {
             let Some(ty) = self.ty(&field.ty) else { continue };
             if !allowed(&ty) {
                 let help = match &ty {
-                    Type::List { of, up_to, .. } if allowed(&Type::NodeSet) => {
-                        let last = Bound { constant: up_to.constant - 1, ..*up_to };
-                        let of = self.type_name(of);
-                        format!(
-                            "send an array, `[0..{last}] of {of}`, or `[node] of {of}`, and how many elements count"
-                        )
+                    Type::Record(_) if allowed(&Type::NodeSet) => "send its fields".to_string(),
+                    Type::IntSet { .. } if allowed(&Type::NodeSet) => {
+                        "send an array of truth values, `[0..3] of bool`, or a list".to_string()
                     }
-                    Type::Array { .. } => "keep the array in a role, and pass what changes of it".to_string(),
+                    Type::Array { .. } | Type::List { .. } => {
+                        "keep it in a role, and pass what changes of it, an element at a time".to_string()
+                    }
                     _ => String::new(),
                 };
                 let error = self.error(field.name.span, rule);
@@ -447,6 +446,10 @@ impl Compiler {
         match (&expr.kind, ty) {
             (ast::ExprKind::Name(n), Type::Bool) if n == "true" => 1,
             (ast::ExprKind::Name(n), Type::Bool) if n == "false" => 0,
+            (_, Type::Bool) => {
+                self.error(expr.span, "a truth value is `true` or `false`").help("write one of the two");
+                0
+            }
             (_, Type::Int { lo, hi }) => match self.number(expr) {
                 Some(n) if n >= lo.at(1) && n <= hi.at(MAX_NODES) => n,
                 Some(n) => {
@@ -498,7 +501,7 @@ impl Compiler {
                 if !self.fresh(name, "message", &taken) {
                     continue;
                 }
-                let rule = "the arguments of a message are scalars, sets of nodes or arrays";
+                let rule = "the arguments of a message are scalars, sets of nodes, arrays or lists";
                 let args = self.fields(fields, rule, types::is_sent);
                 self.protocol.messages.push(Message {
                     name: name.text.clone(),
@@ -530,7 +533,8 @@ impl Compiler {
                 if !self.fresh(&task.name, "task", &taken) {
                     continue;
                 }
-                let args = self.fields(&task.params, "the arguments of a task are scalars", types::is_scalar);
+                let rule = "the arguments of a task are scalars, sets of nodes, arrays or lists";
+                let args = self.fields(&task.params, rule, types::is_sent);
                 self.protocol.tasks.push(Task { name: task.name.text.clone(), args, role: RoleId(r as u8) });
             }
         }

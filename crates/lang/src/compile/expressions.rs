@@ -61,6 +61,9 @@ impl Compiler {
                 let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr_of(frame, e, &NUMBER)).collect();
                 Expr { kind: ExprKind::SetOf(elements?), ty: wanted.clone(), span: expr.span }
             }
+            (ast::ExprKind::Set(elements), Type::List { .. }) if elements.is_empty() => {
+                Expr { kind: ExprKind::SetOf(Vec::new()), ty: wanted.clone(), span: expr.span }
+            }
             (ast::ExprKind::Name(n), Type::Thread) if n == "none" => {
                 Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: Type::Thread, span: expr.span }
             }
@@ -279,8 +282,14 @@ impl Compiler {
     fn size_member(&mut self, frame: &mut Frame, base: &ast::Expr, member: &ast::Ident, span: Span) -> Option<Expr> {
         match member.text.as_str() {
             "length" => {
-                let (place, _) = self.list(frame, base)?;
-                Some(Expr { kind: ExprKind::Length(place), ty: NUMBER, span })
+                let (kind, ty) = match self.target(frame, base)? {
+                    Target::Place(place, Type::List { .. }) => (ExprKind::Length(place), NUMBER),
+                    Target::Local(local, None, Type::List { up_to, .. }) => {
+                        (ExprKind::LocalLength(local), Type::Int { lo: Bound::fixed(0), hi: up_to })
+                    }
+                    _ => return None,
+                };
+                Some(Expr { kind, ty, span })
             }
             "count" => {
                 let set = self.expr(frame, base)?;
@@ -500,7 +509,7 @@ impl Compiler {
         if is_set(&left.ty) {
             return self.set_binary(frame, op, left, right, span);
         }
-        if matches!(left.ty, Type::Array { .. }) {
+        if matches!(left.ty, Type::Array { .. } | Type::List { .. }) {
             return self.array_binary(frame, op, left, right, span);
         }
         if matches!(op, "==" | "!=") {
@@ -514,6 +523,13 @@ impl Compiler {
                 || !is_scalar(&right.ty)
             {
                 let (l, r) = (self.type_name(&left.ty), self.type_name(&right.ty));
+                if matches!(left.ty, Type::Record(_)) {
+                    let text = |span| self.diagnostics.sources.excerpt(span).to_string();
+                    let (one, other) = (text(left.span), text(right.span));
+                    self.error(span, format!("`{one}` and `{other}` cannot be compared: they are {l} and {r}"))
+                        .help(format!("compare the fields of records: `{one}.F == {other}.F and ..`"));
+                    return None;
+                }
                 self.error(span, format!("{l} and {r} cannot be compared"));
                 return None;
             }
@@ -553,7 +569,7 @@ impl Compiler {
         make(ExprKind::Binary(op, Box::new(left), Box::new(right)), ty)
     }
 
-    /// Arrays are equal or not; everything else is asked of their elements.
+    /// Arrays and lists are equal or not; everything else is asked of their elements.
     fn array_binary(&mut self, frame: &mut Frame, op: &str, left: Expr, right: &ast::Expr, span: Span) -> Option<Expr> {
         if !matches!(op, "==" | "!=") {
             self.error(span, format!("`{op}` is not for arrays"))

@@ -135,7 +135,7 @@ impl Frame {
     /// A new local that no name stands for.
     pub fn hidden_local(&mut self, protocol: &Protocol, name: &str, ty: Type) -> LocalId {
         let slot = match &ty {
-            Type::NodeSet | Type::IntSet { .. } | Type::Array { .. } => {
+            Type::NodeSet | Type::IntSet { .. } | Type::Array { .. } | Type::List { .. } => {
                 self.sets += 1;
                 Slot::Set { at: self.sets - 1 }
             }

@@ -11,7 +11,7 @@ pub(super) enum Target {
     Local(LocalId, Option<u16>, Type),
     /// An element of a list or array that is a variable, or a field of one.
     Element(Place, Expr, Option<u16>, Type),
-    /// The same of an array that is a local.
+    /// The same of a list or array that is a local.
     LocalElement(LocalId, Expr, Option<u16>, Type),
 }
 

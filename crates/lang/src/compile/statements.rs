@@ -168,10 +168,6 @@ impl Compiler {
             return Some(vec![StepKind::Let(local, values)]);
         }
         let value = self.expr(frame, value)?;
-        if matches!(value.ty, Type::List { .. }) {
-            self.error(value.span, "a list cannot be copied").help("use it where it is");
-            return None;
-        }
         let local = frame.local(&self.protocol, &name.text, value.ty.clone());
         Some(vec![StepKind::Let(local, vec![value])])
     }
@@ -233,8 +229,10 @@ impl Compiler {
             if sign == AssignSign::Set && matches!(&value.kind, ast::ExprKind::Set(e) if e.is_empty()) {
                 return Some(vec![StepKind::Clear(place)]);
             }
-            self.error(span, "a list is changed by `push`, `pop` and `clear`");
-            return None;
+            if sign != AssignSign::Set {
+                self.error(span, "a list as a whole takes `=` only").help("add an element with `push`");
+                return None;
+            }
         }
         if sign == AssignSign::Set {
             let values = self.values(frame, value, &ty)?;

@@ -1,6 +1,7 @@
 //! Statements that change control: blocks, branches, loops, actions.
 
 use super::frame::{Frame, Lowered, Origin, Scope};
+use super::places::Target;
 use super::types::{NUMBER, SOME_NODE, is_set};
 use super::*;
 
@@ -123,7 +124,9 @@ impl Compiler {
                 lo.zip(hi).map(|(lo, hi)| StepKind::ForRange(local, lo, hi, inner))
             }
             ast::Over::Each(expr) => {
-                if let Some((place, element)) = self.list(frame, expr) {
+                if let Some(Target::Local(list, None, Type::List { of, up_to, .. })) = self.target(frame, expr) {
+                    self.each_of_local(frame, name, (list, *of, up_to), body, span)
+                } else if let Some((place, element)) = self.list(frame, expr) {
                     let local = frame.local(&self.protocol, &name.text, element);
                     self.loop_body(frame, body, &mut inner);
                     Some(StepKind::ForList(local, place, inner))
@@ -136,6 +139,38 @@ impl Compiler {
         if let Some(kind) = kind {
             steps.push(Step { kind, span });
         }
+    }
+
+    /// A loop over a list that is a local: one over its numbers, each of which takes its element first.
+    fn each_of_local(
+        &mut self,
+        frame: &mut Frame,
+        name: &ast::Ident,
+        (list, of, up_to): (LocalId, Type, Bound),
+        body: &[ast::Statement],
+        span: Span,
+    ) -> Option<StepKind> {
+        let number = |kind, ty| Expr { kind, ty, span };
+        let at = frame.hidden_local(&self.protocol, "", NUMBER);
+        let element = frame.local(&self.protocol, &name.text, of.clone());
+        let part = |field: u16, ty: &Type| {
+            let index = number(ExprKind::Local(at), NUMBER);
+            Expr { kind: ExprKind::LocalElement(list, Box::new(index), field), ty: ty.clone(), span }
+        };
+        let parts = match &of {
+            Type::Record(record) => {
+                let fields = &self.protocol.records[record.index()].fields;
+                (0..).zip(fields).map(|(field, declared)| part(field, &declared.ty)).collect()
+            }
+            scalar => vec![part(0, scalar)],
+        };
+        let mut inner = vec![Step { kind: StepKind::Let(element, parts), span }];
+        self.loop_body(frame, body, &mut inner);
+        let first = number(ExprKind::Constant(Bound::fixed(0)), NUMBER);
+        let length = number(ExprKind::LocalLength(list), Type::Int { lo: Bound::fixed(0), hi: up_to });
+        let one = number(ExprKind::Constant(Bound::fixed(1)), NUMBER);
+        let last = number(ExprKind::Binary(Operator::Subtract, Box::new(length), Box::new(one)), NUMBER);
+        Some(StepKind::ForRange(at, first, last, inner))
     }
 
     fn each_of_set(
@@ -262,6 +297,10 @@ impl Compiler {
         args: &[ast::Expr],
     ) -> Option<StepKind> {
         let Some((place, element)) = self.list(frame, base) else {
+            if let Some(Target::Local(_, None, Type::List { .. })) = self.target(frame, base) {
+                self.error(base.span, "a local cannot be changed").help("declare a variable: `var l: list of ..`");
+                return None;
+            }
             self.error(base.span, "this is neither a list nor a role").help("`q.push(x)`, `agent.action()`");
             return None;
         };

@@ -29,6 +29,8 @@ pub(super) fn fits(from: &Type, to: &Type) -> bool {
         (Object(_), Int { .. } | Word) => true,
         (Bool, Word) => true,
         (IntSet { .. }, IntSet { .. }) => true,
+        // Whether there is room for all elements is looked at when it happens.
+        (List { of: from, .. }, List { of: to, .. }) => from == to,
         (a, b) => a == b,
     }
 }
@@ -43,7 +45,7 @@ pub(super) fn is_scalar(ty: &Type) -> bool {
 
 /// Whether a message can bring a value of the type.
 pub(super) fn is_sent(ty: &Type) -> bool {
-    is_scalar(ty) || matches!(ty, Type::NodeSet | Type::Array { .. })
+    is_scalar(ty) || matches!(ty, Type::NodeSet | Type::Array { .. } | Type::List { .. })
 }
 
 pub(super) fn is_number(ty: &Type) -> bool {
@@ -74,7 +76,14 @@ impl Compiler {
                 let span = lo.span.to(hi.span);
                 let (lo, hi) = (self.bound(lo)?, self.bound(hi)?);
                 if lo.at(1) > hi.at(1) || lo.at(COMPILED_FOR) > hi.at(COMPILED_FOR) {
-                    self.error(span, format!("the range {lo}..{hi} is empty")).help("write the smaller number first");
+                    let empty = format!("the range {lo}..{hi} is empty");
+                    if lo.per_node == hi.per_node {
+                        self.error(span, empty).help("write the smaller number first");
+                    } else {
+                        let nodes = if lo.at(1) > hi.at(1) { "1 node".into() } else { format!("{COMPILED_FOR} nodes") };
+                        self.error(span, format!("{empty} with {nodes}"))
+                            .help("a range has a number in it however many nodes there are, from 1 on");
+                    }
                     return Some(Type::Int { lo, hi: lo });
                 }
                 Some(Type::Int { lo, hi })

@@ -207,7 +207,24 @@ impl Parser<'_> {
         }
         merged = merged.or(self.merged());
         let behind = if self.eat_word("behind") { Some(self.name("the name of a lane")?) } else { None };
+        self.no_more_of_a_lane();
         Ok(Item::Lane { name, unordered, merged, holds, queues, lossy, duplicating, behind })
+    }
+
+    /// A word of a lane that stands behind all of them has been said before, or does not go with what was said.
+    fn no_more_of_a_lane(&mut self) {
+        const WORDS: [&str; 9] =
+            ["unordered", "fifo", "merged", "queues", "holds", "buffered", "lossy", "duplicating", "behind"];
+        let span = self.token().span;
+        let Some(word) = WORDS.into_iter().find(|word| self.is_word(word)) else { return };
+        self.diagnostics.error(span, format!("`{word}` is said twice of this lane, or stands in the wrong place")).help(
+            "the order is: `unordered` or `fifo`, `merged`, `holds N`, `queues N` or `buffered`, `lossy`, `duplicating`, `behind LANE`",
+        );
+        self.advance();
+        if matches!(word, "holds" | "queues" | "behind") && !self.token().first {
+            self.advance();
+        }
+        self.no_more_of_a_lane();
     }
 
     /// Where a lane says that it is `merged`, if it does.

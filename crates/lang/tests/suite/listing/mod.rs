@@ -262,6 +262,7 @@ impl Lister<'_> {
                 };
                 format!("({} {op} {})", e(a), e(b))
             }
+            ExprKind::LocalLength(l) => format!("{}.length", self.local(*l)),
             ExprKind::LocalElement(l, i, _) => format!("{}[{}]", self.local(*l), e(i)),
             ExprKind::SetEqual(a, b) | ExprKind::ArrayEqual(a, b) => format!("({} = {})", e(a), e(b)),
             ExprKind::In(a, b) => format!("({} in {})", e(a), e(b)),
