@@ -323,14 +323,14 @@ pub fn claims(protocol: &Protocol) -> String {
     }
     for scenario in &protocol.scenarios {
         let threads: Vec<String> =
-            scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.actions.len())).collect();
+            scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.body.places.len())).collect();
         let forbid = scenario.forbid.as_ref().map_or("nothing".into(), |f| lister.expr(f));
         let _ = writeln!(
             text,
             "scenario {} ({}) registers {} forbids {forbid}",
             scenario.name,
             threads.join(", "),
-            scenario.registers.join(", ")
+            scenario.outcome_names().collect::<Vec<_>>().join(", ")
         );
     }
     text
