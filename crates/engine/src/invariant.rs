@@ -87,14 +87,20 @@ impl Engine {
     pub fn evaluate_registers(&self, expr: &Expr, registers: &[i64]) -> Result<i64, Fault> {
         let object = Object { kind: BLOCK, id: 0 };
         let mut view = View { engine: self, world: &Nowhere, object, me: None, locals: registers.to_vec() };
-        self.value(&mut view, expr, object)
+        self.value(&mut view, expr, object, "a scenario")
     }
 
     fn condition<W: SystemView>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
-        self.value(view, condition, object).map(|value| value != 0)
+        self.value(view, condition, object, "a condition").map(|value| value != 0)
     }
 
-    fn value<W: SystemView>(&self, view: &mut View<W>, expr: &Expr, object: Object) -> Result<i64, Fault> {
+    fn value<W: SystemView>(
+        &self,
+        view: &mut View<W>,
+        expr: &Expr,
+        object: Object,
+        within: &str,
+    ) -> Result<i64, Fault> {
         scalar(view, expr).map_err(|trouble| Fault {
             kind: trouble.kind,
             node: 0,
@@ -103,7 +109,7 @@ impl Engine {
             state: None,
             event: None,
             span: trouble.span,
-            message: format!("in a condition: {}{}", trouble.kind, place(&self.protocol, trouble.span)),
+            message: format!("in {within}: {}{}", trouble.kind, place(&self.protocol, trouble.span)),
         })
     }
 }

@@ -254,7 +254,7 @@ fn explain_next_step(model: &Model, world: &World, thread: usize) -> Option<Wait
 /// What is said of a thread that can go on and only comes to the same place again.
 fn looks_again(model: &Model, world: &World, thread: usize) -> Option<String> {
     let statement = looping(model, world, thread)?;
-    Some(format!("it comes to {statement} again and again, and nobody changes what it sees"))
+    Some(format!("it comes to {statement} again and again, and not to its end"))
 }
 
 fn explain_flight(model: &Model, world: &World, number: usize) -> Waiting {

@@ -415,7 +415,15 @@ impl<'c> Bodies<'c> {
                 self.unseen(span);
                 return None;
             }
-            _ => {}
+            _ if self.compiler.protocol.params.iter().any(|param| param.name == name) => {}
+            _ if matches!(name, "nodes" | "true" | "false" | "none") => {}
+            _ => {
+                let seen = self.frame.visible().into_iter().map(|(known, _)| known).filter(|known| known != RESULT);
+                let params = self.compiler.protocol.params.iter().map(|param| param.name.clone());
+                let known: Vec<String> = seen.chain(params).collect();
+                self.compiler.unknown(span, "variable or value", name, known.iter().map(String::as_str));
+                return None;
+            }
         }
         Some(())
     }

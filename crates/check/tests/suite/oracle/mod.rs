@@ -67,7 +67,7 @@ pub fn system(nodes: u32, objects: u32) -> Config<'static> {
 
 /// The same system as a model has it: nodes are taken in ascending order, stores that handlers perform for threads are chosen when they begin, and where words travel in lists, of which copies are forgotten on a guess, all are
 /// kept.
-fn as_exported(protocol: &Protocol, config: &Config<'static>) -> Config<'static> {
+pub fn as_exported(protocol: &Protocol, config: &Config<'static>) -> Config<'static> {
     let in_lists = protocol.messages.iter().any(|message| message.payload == PayloadShape::List);
     let dead_copies = config.system.dead_copies && !in_lists;
     let late_values = config.system.late_values && !performs_for_threads(protocol);
