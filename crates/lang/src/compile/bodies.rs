@@ -38,14 +38,14 @@ impl Compiler {
 }
 
 /// Variables that have been set on every way to a place; nothing where no way leads there.
-type Known = Option<BTreeSet<u16>>;
+type SetBefore = Option<BTreeSet<u16>>;
 
 /// A `loop` that is being compiled.
 struct Loop {
     /// The places of its `break`s.
     breaks: Vec<usize>,
     /// What is known after it.
-    after: Known,
+    after: SetBefore,
 }
 
 /// The bodies of one scenario.
@@ -60,13 +60,13 @@ struct Bodies<'c> {
     scratch: Option<u16>,
     thread: usize,
     places: Vec<BodyPlace>,
-    known: Known,
+    known: SetBefore,
     loops: Vec<Loop>,
     heads: Vec<(usize, Span)>,
 }
 
 /// What is left of two ways that come together.
-fn meet(a: Known, b: Known) -> Known {
+fn meet(a: SetBefore, b: SetBefore) -> SetBefore {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.intersection(&b).copied().collect()),
         (a, b) => a.or(b),

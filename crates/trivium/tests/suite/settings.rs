@@ -1,6 +1,6 @@
 //! Every result carries its settings, so that two results of a sweep can be told apart.
 
-use crate::harness::trivium;
+use crate::harness::{root, trivium};
 use serde_json::{Value, json};
 
 /// A program that shares a block.
