@@ -64,7 +64,9 @@ fn go_on(model: &Model, world: &mut World, thread: usize, mut at: usize) -> Resu
     let Some(script) = &model.client.script else { return Ok(()) };
     let body = &script.scenario.threads[thread].body;
     let value_of = |world: &World, value| {
-        model.engine.evaluate_registers(value, &registers(model, world)).map_err(Violation::fault)
+        let value = model.engine.evaluate_registers(value, &registers(model, world));
+        // It is the scenario's mistake, and no fault of the protocol.
+        value.map_err(|fault| Violation::new(format!("scenario {}", script.scenario.name), fault.message))
     };
     while let Some(place) = body.places.get(at) {
         at = match &place.step {
