@@ -9,12 +9,15 @@ use trivium_engine::number::fit;
 use trivium_protocol::source::Span;
 use trivium_protocol::{BodyStep, Scenario};
 
+/// An access or a call of a body: the number of an intent, and the variable for its result.
+pub type PlacedLook = (u16, Option<u16>);
+
 /// The threads of a scenario.
 pub struct Script {
     /// What they do.
     pub scenario: Scenario,
-    /// For each thread and place of its body: if a look is there, the number of an intent, and the variable for its result.
-    pub places: Vec<Vec<Option<(u16, Option<u16>)>>>,
+    /// For each thread and place of its body, the look that is there, if one is.
+    pub places: Vec<Vec<Option<PlacedLook>>>,
     /// The threads that can come to a place twice.
     pub loops: Vec<bool>,
 }
