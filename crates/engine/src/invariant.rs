@@ -80,18 +80,28 @@ impl Engine {
         self.condition(&mut view, &condition.condition, object)
     }
 
-    /// Whether a condition over registers, such as a scenario's `forbid`, holds.
+    /// The value of an expression over variables of a scenario's threads, such as of its `forbid`.
     ///
     /// # Errors
-    /// A fault in the condition itself.
-    pub fn evaluate_registers(&self, condition: &Expr, registers: &[i64]) -> Result<bool, Fault> {
+    /// A fault in the expression itself.
+    pub fn evaluate_registers(&self, expr: &Expr, registers: &[i64]) -> Result<i64, Fault> {
         let object = Object { kind: BLOCK, id: 0 };
         let mut view = View { engine: self, world: &Nowhere, object, me: None, locals: registers.to_vec() };
-        self.condition(&mut view, condition, object)
+        self.value(&mut view, expr, object, "a scenario")
     }
 
     fn condition<W: SystemView>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
-        scalar(view, condition).map(|value| value != 0).map_err(|trouble| Fault {
+        self.value(view, condition, object, "a condition").map(|value| value != 0)
+    }
+
+    fn value<W: SystemView>(
+        &self,
+        view: &mut View<W>,
+        expr: &Expr,
+        object: Object,
+        within: &str,
+    ) -> Result<i64, Fault> {
+        scalar(view, expr).map_err(|trouble| Fault {
             kind: trouble.kind,
             node: 0,
             role: None,
@@ -99,7 +109,7 @@ impl Engine {
             state: None,
             event: None,
             span: trouble.span,
-            message: format!("in a condition: {}{}", trouble.kind, place(&self.protocol, trouble.span)),
+            message: format!("in {within}: {}{}", trouble.kind, place(&self.protocol, trouble.span)),
         })
     }
 }

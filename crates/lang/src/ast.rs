@@ -590,16 +590,38 @@ pub struct Scenario {
     pub name: Ident,
     /// `homes block=0/1`.
     pub homes: Vec<KindSize>,
-    pub threads: Vec<(Expr, Vec<ScenarioAction>)>,
+    pub threads: Vec<(Expr, Vec<BodyStatement>)>,
     pub forbid: Option<Expr>,
     pub span: Span,
 }
 
-/// `[r =] read(b)`, `write(b, v)`, `[r =] op(object, args)`.
+/// A statement of a thread, with its place.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
-pub struct ScenarioAction {
-    pub register: Option<Ident>,
-    pub name: Ident,
-    pub args: Vec<Expr>,
+pub struct BodyStatement {
+    pub kind: BodyForm,
+    pub span: Span,
+}
+
+/// The forms of a statement of a thread.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum BodyForm {
+    /// `let name = e`, `name = e`.
+    Set {
+        is_new: bool,
+        name: Ident,
+        value: Expr,
+    },
+    /// `read(b)`, `write(b, v)`, `op(object, args)`.
+    Look(Expr),
+    If {
+        condition: Expr,
+        then: Vec<BodyStatement>,
+        otherwise: Vec<BodyStatement>,
+    },
+    Loop(Vec<BodyStatement>),
+    Until(Expr),
+    Break,
+    Return(Option<Expr>),
 }

@@ -6,6 +6,7 @@
 //! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
 
 pub mod again;
+mod body;
 mod bound;
 mod claims;
 mod code;
@@ -23,6 +24,7 @@ pub mod source;
 mod stored;
 pub mod walk;
 
+pub use body::{BodyPlace, BodyStep, ScenarioAction, ScenarioValue, ScenarioVariable, ThreadBody};
 pub use bound::Bound;
 pub use claims::*;
 pub use code::*;
@@ -635,11 +637,13 @@ pub struct Scenario {
     pub name: String,
     /// Where objects of some kinds live in it, by name: as [`CheckSizes::homes`].
     pub homes: BTreeMap<String, Vec<u32>>,
+    /// Where these are written, with the kind and the node that is named there.
+    pub homes_at: Vec<(String, u32, Span)>,
     /// What each thread does.
     pub threads: Vec<ScenarioThread>,
-    /// Names of the registers that reads and calls fill.
-    pub registers: Vec<String>,
-    /// A final outcome that must not be possible (over registers, as locals).
+    /// The variables of its threads.
+    pub registers: Vec<ScenarioVariable>,
+    /// A final outcome that must not be possible (over variables, as locals).
     pub forbid: Option<Expr>,
     /// Where it was written.
     pub span: Span,
@@ -650,38 +654,8 @@ pub struct Scenario {
 pub struct ScenarioThread {
     /// The node on which it runs.
     pub node: u32,
-    /// What it does, in order.
-    pub actions: Vec<ScenarioAction>,
-}
-
-/// One action of a scenario's thread. Objects are numbers.
-#[derive(Clone, Debug)]
-pub enum ScenarioAction {
-    /// A load of a block's word into a register.
-    Read {
-        /// The block.
-        block: u32,
-        /// The register.
-        register: Option<u16>,
-    },
-    /// A store to a block's word.
-    Write {
-        /// The block.
-        block: u32,
-        /// The value.
-        value: u64,
-    },
-    /// A call.
-    Call {
-        /// Which.
-        op: OpId,
-        /// On which object.
-        object: u32,
-        /// With what.
-        args: Vec<i64>,
-        /// Where its result goes.
-        register: Option<u16>,
-    },
+    /// What it does.
+    pub body: ThreadBody,
 }
 
 /// A rule that the file asks the compiler not to insist on, with the reason given there.

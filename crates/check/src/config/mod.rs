@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use trivium_protocol::Protocol;
+use trivium_protocol::{Protocol, Scenario};
 
 /// The order of messages in the explored network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -117,6 +117,9 @@ pub struct System {
     /// lives at node i mod `nodes`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub homes: BTreeMap<String, Vec<u32>>,
+    /// Whether these are so in scenarios, too, that have homes of their own: somebody has asked for them.
+    #[serde(skip)]
+    pub homes_everywhere: bool,
     /// Values that the client stores, and passes as words: 0 to this number, less one. Two show every stale copy.
     pub values: u32,
     /// Accesses and calls that each thread makes at most. `None`: no limit.
@@ -167,6 +170,7 @@ impl Default for System {
             objects: 1,
             kinds: BTreeMap::new(),
             homes: BTreeMap::new(),
+            homes_everywhere: false,
             values: 2,
             ops: None,
             threads_per_node: 1,
@@ -188,6 +192,17 @@ impl System {
     /// and calls are made with all values. What brute force explores.
     pub fn unreduced(&self) -> System {
         System { clearing: false, late_values: false, dead_copies: false, idle_words: false, ..self.clone() }
+    }
+
+    /// The same system for a scenario of the file, with the homes that it has: those that somebody has asked for, else its own,
+    /// else those of the file.
+    pub fn of_scenario(&self, scenario: &Scenario) -> System {
+        let keeps = self.homes_everywhere || scenario.homes.is_empty();
+        System {
+            scenario: Some(scenario.name.clone()),
+            homes: if keeps { self.homes.clone() } else { scenario.homes.clone() },
+            ..self.clone()
+        }
     }
 
     /// The system in which a protocol is checked if nobody says otherwise: with the sizes that its file declares, and

@@ -4,7 +4,7 @@ use crate::step::Stepper;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::Model;
-use crate::system::progress::{must_happen, next_step, somebody_waits};
+use crate::system::progress::{has_loops, must_happen, next_step, present_step, somebody_waits};
 use crate::system::promise::{PromiseView, Violation, holder, may_start, missing};
 use crate::system::usage::broken_condition;
 use crate::system::world::{Flight, Queued, ThreadState, World};
@@ -142,13 +142,25 @@ fn no_room(model: &Model, world: &World, node: Node, role: RoleId, record: &[u8]
 
 /// What a thread waits for, as part of a sentence: `node 1's write of block 0`.
 pub(crate) fn wish_text(model: &Model, world: &World, thread: usize) -> String {
-    let (_, number) = world.thread(&model.layout, thread);
+    let number = present_step(model, world, thread);
     let place = model.client.threads[thread];
     let who = match model.client.threads_of[usize::from(place.node)].len() {
         1 => format!("node {}'s", place.node),
         _ => format!("node {}'s thread {}'s", place.node, place.number),
     };
-    format!("{who} {}", intent_text(model, &model.client.intents[number]))
+    match looping(model, world, thread) {
+        Some(statement) => format!("{who} way to its end from {statement}"),
+        None => format!("{who} {}", intent_text(model, &model.client.intents[number])),
+    }
+}
+
+/// Where a thread of a scenario stands that goes round a loop: the statement and its line.
+fn looping(model: &Model, world: &World, thread: usize) -> Option<String> {
+    let script = model.client.script.as_ref().filter(|_| has_loops(model, thread))?;
+    let span = script.statement(thread, world.count(&model.layout, thread))?;
+    let sources = &model.protocol().sources;
+    let text = sources.excerpt(span).split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(format!("`{text}` ({})", sources.place(span)))
 }
 
 fn intent_text(model: &Model, intent: &Intent) -> String {
@@ -217,13 +229,17 @@ fn explain_next_step(model: &Model, world: &World, thread: usize) -> Option<Wait
     let role = model.answering_role(place.node, intent);
     let record = role.and_then(|role| Some((role, model.record(world, place.node, role, object)?)));
     let why = match record {
-        None => "no role of the node answers it".into(),
+        None if !intent.is_access() => "no role of the node answers it".into(),
+        None => looks_again(model, world, thread)?,
         Some(_) if !may_start(model, world, thread, intent) => {
             "what is promised and assumed of its use does not let it begin now".into()
         }
         Some(_) => match broken_condition(model, world, thread, intent) {
             Some(text) => format!("the assumption `{text}` does not let it begin now"),
-            None => obstacle(model, world, place.node, role?, object, event_kind(intent))?,
+            None => match obstacle(model, world, place.node, role?, object, event_kind(intent)) {
+                Some(obstacle) => obstacle,
+                None => looks_again(model, world, thread)?,
+            },
         },
     };
     Some(Waiting {
@@ -233,6 +249,12 @@ fn explain_next_step(model: &Model, world: &World, thread: usize) -> Option<Wait
             format!("{} {}", model.protocol().roles[role.index()].name, model.engine.describe(role, record))
         }),
     })
+}
+
+/// What is said of a thread that can go on and only comes to the same place again.
+fn looks_again(model: &Model, world: &World, thread: usize) -> Option<String> {
+    let statement = looping(model, world, thread)?;
+    Some(format!("it comes to {statement} again and again, and not to its end"))
 }
 
 fn explain_flight(model: &Model, world: &World, number: usize) -> Waiting {

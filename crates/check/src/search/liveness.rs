@@ -5,7 +5,7 @@ use crate::step::Stepper;
 use crate::step::through::{Move, moves};
 use crate::system::action::Action;
 use crate::system::model::Model;
-use crate::system::progress::{content, everybody};
+use crate::system::progress::{content, everybody, present_step};
 use crate::system::promise::{LIVELOCK, STARVATION};
 use crate::system::told::Told;
 use crate::system::world::World;
@@ -37,7 +37,7 @@ impl Liveness {
 /// waits, or will wait, for the same object.
 pub(crate) fn kind_of_trap(stepper: &mut Stepper, start: &World, thread: usize) -> &'static str {
     let model = stepper.model;
-    let intent_of = |world: &World, thread: usize| world.thread(&model.layout, thread).1;
+    let intent_of = |world: &World, thread: usize| present_step(model, world, thread);
     let object = model.client.intents[intent_of(start, thread)].object();
     let mut seen = FxHashSet::default();
     let mut waiting = VecDeque::from([start.clone()]);

@@ -349,9 +349,7 @@ impl Stepper<'_> {
             }
             ThreadState::Free => match &model.client.script {
                 Some(script) => {
-                    let next = world.count(&model.layout, thread) as usize;
-                    if let Some(&(intent, _)) = script.actions[thread].get(next) {
-                        let intent = intent as usize;
+                    if let Some((intent, _)) = script.look(thread, world.count(&model.layout, thread)) {
                         let is_assumed = || self.may_start(world, thread, &model.client.intents[intent]);
                         if self.chance(world, thread, intent, true).possible && is_assumed() {
                             out.push(Action::Start { thread, intent });

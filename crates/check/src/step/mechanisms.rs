@@ -114,7 +114,8 @@ impl Here<'_> {
     fn word(&mut self, address: u64) -> Option<std::ops::Range<usize>> {
         let word = self.model.layout.word_at(self.me, address);
         if word.is_none() {
-            self.trouble(format!("the word at address {address} is not in the explored memory"));
+            let blocks = self.model.where_blocks_lie();
+            self.trouble(format!("the word at address {address} is not in the explored memory{blocks}"));
         }
         word.flatten()
     }
@@ -167,7 +168,8 @@ impl Here<'_> {
     fn bytes(&mut self, from: u64, to: u64) -> Option<std::ops::Range<usize>> {
         let memory = self.model.layout.memory(self.me).filter(|m| from <= to && to <= m.len() as u64);
         if memory.is_none() {
-            self.trouble(format!("addresses {from} to {to} are not in the explored memory"));
+            let blocks = self.model.where_blocks_lie();
+            self.trouble(format!("addresses {from} to {to} are not in the explored memory{blocks}"));
         }
         memory.map(|memory| memory.start + index(from)..memory.start + index(to))
     }

@@ -12,6 +12,7 @@ use crate::coverage::Reached;
 use crate::step::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::step::remember::{Memory, Name};
 use crate::system::action::{Action, event_kind};
+use crate::system::body;
 use crate::system::client::{Intent, ThreadPlace};
 use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
@@ -555,7 +556,7 @@ impl<'m> Stepper<'m> {
         for at in 0..self.effects.performed.len() {
             let performed = self.effects.performed[at];
             self.note_access(performed.intent);
-            self.advance(world, performed.thread, performed.seen.map(u64::cast_signed));
+            body::done(self.model, world, performed.thread, performed.seen.map(u64::cast_signed))?;
             self.account.performed.push(performed);
         }
         match (outcome.disposition, thread) {
@@ -612,7 +613,7 @@ impl<'m> Stepper<'m> {
             world.set_thread(&model.layout, thread, ThreadState::Free, 0);
             self.reached.answer(op);
             self.account.returned.push((thread, intent, value));
-            self.advance(world, thread, Some(value));
+            body::done(self.model, world, thread, Some(value))?;
             returned(model, world, thread, op, object)?;
             ghost::tell_return(&mut self.here(world, node), node, op, object, value)?;
         }
@@ -691,8 +692,7 @@ impl<'m> Stepper<'m> {
             left: word_of(model, world, node, intent),
             elsewhere: false,
         });
-        self.advance(world, thread, seen.map(u64::cast_signed));
-        Ok(())
+        body::done(model, world, thread, seen.map(u64::cast_signed))
     }
 
     /// Notes that an access to the word that is looked at has been performed.
@@ -703,16 +703,6 @@ impl<'m> Stepper<'m> {
             Intent::Rmw { .. } => (self.reached.loads, self.reached.stores) = (true, true),
             Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
         }
-    }
-
-    /// In a scenario: an action is done; its result goes to its register.
-    fn advance(&self, world: &mut World, thread: usize, result: Option<i64>) {
-        let Some(script) = &self.model.client.script else { return };
-        let done = world.count(&self.model.layout, thread);
-        if let (Some((_, Some(register))), Some(value)) = (script.actions[thread].get(done as usize), result) {
-            world.set_number(self.model.layout.register(*register), value.cast_unsigned());
-        }
-        world.set_count(&self.model.layout, thread, done.saturating_add(1));
     }
 }
 

@@ -52,7 +52,8 @@ fn place(here: &mut Here, block: Object, access: &HandlerAccess) -> Option<bool>
     let lies_in = at.is_some_and(|at| access.bytes <= BLOCK_BYTES && at <= BLOCK_BYTES - access.bytes);
     if !lies_in {
         let (bytes, name) = (access.bytes, here.model.object_name(block));
-        here.trouble(format!("{bytes} bytes at address {} do not lie in {name}", access.address));
+        let blocks = here.model.where_blocks_lie();
+        here.trouble(format!("{bytes} bytes at address {} do not lie in {name}{blocks}", access.address));
     }
     lies_in.then_some(at == Some(0))
 }

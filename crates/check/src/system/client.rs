@@ -1,6 +1,7 @@
 //! Who acts and what they may do: the most general client, or the threads of a scenario.
 
 use crate::config::{ConfigError, System};
+use crate::system::body::Script;
 use crate::system::late::{OpenStore, open_stores, seen_of_stores};
 use crate::system::layout::BLOCK_BYTES;
 use crate::system::mark::stored_values;
@@ -8,7 +9,9 @@ use crate::system::world::node;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_protocol::idle::idle_arguments;
-use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, Type};
+use trivium_protocol::{
+    BLOCK, BodyStep, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, ScenarioValue, Type,
+};
 
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
 const MOST_INTENTS: usize = 4096;
@@ -110,7 +113,7 @@ pub struct Client {
     pub(crate) offers: Vec<Offer>,
     /// For each block the stores that are chosen when they are performed; empty where all are chosen when they begin.
     pub open_stores: Vec<OpenStore>,
-    /// In a scenario: for each thread, its actions with the register that each fills.
+    /// In a scenario: what its threads do.
     pub script: Option<Script>,
     /// Accesses and calls that each thread may make.
     pub ops: Option<u32>,
@@ -118,14 +121,6 @@ pub struct Client {
     pub(crate) idle: Vec<Vec<bool>>,
     /// Calls that no thread can make, because there is nothing to make them with, and why.
     pub unmakeable: Vec<(OpId, String)>,
-}
-
-/// The threads of a scenario.
-pub struct Script {
-    /// What they do.
-    pub scenario: Scenario,
-    /// For each thread: the number of an intent, and the register for its result.
-    pub actions: Vec<Vec<(u16, Option<u16>)>>,
 }
 
 /// How many objects of each kind there are.
@@ -139,14 +134,17 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
             _ => 0,
         })
         .collect();
-    for action in scenario.iter().flat_map(|s| &s.threads).flat_map(|t| &t.actions) {
-        let (kind, id) = match action {
-            ScenarioAction::Read { block, .. } | ScenarioAction::Write { block, .. } => (BLOCK, *block),
-            ScenarioAction::Call { op, object, .. } => (protocol.ops[op.index()].object, *object),
-        };
+    let mut there_is = |kind: ObjectKindId, id: u32| {
         if kind != NODE {
             counts[kind.index()] = counts[kind.index()].max(id.saturating_add(1));
         }
+    };
+    for look in scenario.iter().flat_map(|s| s.looks()) {
+        match look {
+            ScenarioAction::Read { block, .. } | ScenarioAction::Write { block, .. } => there_is(BLOCK, *block),
+            ScenarioAction::Call { op, object, .. } => there_is(protocol.ops[op.index()].object, *object),
+        }
+        look.values().iter().filter_map(|value| value.block).for_each(|block| there_is(BLOCK, block));
     }
     counts
 }
@@ -154,10 +152,10 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
 impl Client {
     /// Refuses what a state has no room to count.
     pub(crate) fn check_counts(&self) -> Result<(), ConfigError> {
-        let longest = self.script.iter().flat_map(|script| &script.actions).map(Vec::len).max();
+        let longest = self.script.iter().flat_map(|script| &script.places).map(Vec::len).max();
         let counted = [
             (self.intents.len(), "different accesses and calls", "take fewer objects or values"),
-            (longest.unwrap_or(0), "actions of a thread of the scenario", "write shorter threads"),
+            (longest.unwrap_or(0), "steps of a thread of the scenario", "write shorter threads"),
             (
                 self.ops.map_or(0, |ops| ops as usize),
                 "accesses and calls of each thread",
@@ -243,7 +241,7 @@ impl Client {
     /// The threads of a scenario.
     pub(crate) fn scenario(protocol: &Protocol, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
         let mut numbers = vec![0u8; system.nodes as usize];
-        let (mut threads, mut intents, mut actions) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut threads, mut intents, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for thread in &scenario.threads {
             let Some(number) = numbers.get_mut(thread.node as usize) else {
                 return Err(ConfigError::new(
@@ -255,7 +253,11 @@ impl Client {
             *number = number.checked_add(1).ok_or_else(|| {
                 ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
             })?;
-            actions.push(thread.actions.iter().map(|a| intent_number(protocol, a, &mut intents)).collect());
+            let looks = thread.body.places.iter().map(|place| match &place.step {
+                BodyStep::Look(action) => Some(intent_number(protocol, action, &mut intents)),
+                BodyStep::Set(..) | BodyStep::Unless(..) | BodyStep::Goto(_) => None,
+            });
+            places.push(looks.collect());
         }
         Ok(Client {
             threads_of: threads_of(system.nodes, threads.iter().copied()),
@@ -263,7 +265,11 @@ impl Client {
             intents,
             offers: Vec::new(),
             open_stores: Vec::new(),
-            script: Some(Script { scenario: scenario.clone(), actions }),
+            script: Some(Script {
+                loops: scenario.threads.iter().map(|thread| thread.body.has_loops()).collect(),
+                scenario: scenario.clone(),
+                places,
+            }),
             ops: None,
             idle: Vec::new(),
             unmakeable: Vec::new(),
@@ -293,20 +299,24 @@ fn threads_of(nodes: u32, places: impl Iterator<Item = ThreadPlace>) -> Vec<Vec<
 }
 
 fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec<Intent>) -> (u16, Option<u16>) {
-    let (intent, register) = match action {
-        ScenarioAction::Read { block, register } => (Intent::Read { block: *block }, *register),
-        ScenarioAction::Write { block, value } => (Intent::Write { block: *block, value: *value }, None),
-        ScenarioAction::Call { op, object, args, register } => {
+    let value = |value: &ScenarioValue| value.at(BLOCK_BYTES.cast_signed());
+    let intent = match action {
+        ScenarioAction::Read { block, .. } => Intent::Read { block: *block },
+        ScenarioAction::Write { block, value: stored } => {
+            Intent::Write { block: *block, value: value(stored).cast_unsigned() }
+        }
+        ScenarioAction::Call { op, object, args, .. } => {
             let kind = protocol.ops[op.index()].object;
             let object = Object { kind, id: if kind == NODE { 0 } else { *object } };
-            (Intent::Call { op: *op, object, args: Args::of(args) }, *register)
+            let args: Vec<i64> = args.iter().map(value).collect();
+            Intent::Call { op: *op, object, args: Args::of(&args) }
         }
     };
     let number = intents.iter().position(|known| *known == intent).unwrap_or_else(|| {
         intents.push(intent);
         intents.len() - 1
     });
-    (fit(number, "the number of an action: there are at most 65,535"), register)
+    (fit(number, "the number of an action: there are at most 65,535"), action.register())
 }
 
 /// Adds every call of an operation: each object with each combination of arguments, of which idle ones have one value.

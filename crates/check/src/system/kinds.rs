@@ -4,7 +4,7 @@ use crate::config::{ConfigError, System};
 use crate::system::model::MOST_OBJECTS;
 use crate::system::world::node;
 use trivium_engine::{Node, Object};
-use trivium_protocol::{NODE, ObjectKindId, Protocol};
+use trivium_protocol::{NODE, ObjectKindId, Protocol, Scenario};
 
 /// Of each kind, the homes of objects 0, 1 and so on; behind the last it begins anew.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Homes {
 }
 
 /// The kinds of whose objects something is said are there, and their homes are.
-pub(crate) fn check(protocol: &Protocol, system: &System) -> Result<(), ConfigError> {
+pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Result<(), ConfigError> {
     let kinds = (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind));
     let used: Vec<&str> = kinds
         .filter(|&kind| kind != NODE && protocol.uses(kind))
@@ -55,10 +55,23 @@ pub(crate) fn check(protocol: &Protocol, system: &System) -> Result<(), ConfigEr
         if homes.is_empty() || wrong.is_some() {
             let found = wrong
                 .map_or("none is named".to_string(), |home| format!("node {home} is not among {} nodes", system.nodes));
-            return Err(ConfigError::new(
-                format!("the homes of `{name}`: {found}"),
-                format!("name nodes 0 to {}, with `/` between them", system.nodes - 1),
-            ));
+            let known = format!("name nodes 0 to {}, with `/` between them", system.nodes - 1);
+            // Where the scenario says it, what it says has a place.
+            let own = scenario.filter(|scenario| scenario.homes.get(name) == Some(homes));
+            let at = own.and_then(|scenario| {
+                scenario.homes_at.iter().find(|(kind, home, _)| kind == name && Some(home) == wrong)
+            });
+            return Err(match (own, at) {
+                (Some(scenario), Some((_, _, span))) => ConfigError::new(
+                    format!(
+                        "{}: the homes of `{name}` in the scenario `{}`: {found}",
+                        protocol.sources.place(*span),
+                        scenario.name
+                    ),
+                    format!("{known}; or check it with more nodes"),
+                ),
+                _ => ConfigError::new(format!("the homes of `{name}`: {found}"), known),
+            });
         }
     }
     Ok(())

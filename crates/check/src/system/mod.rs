@@ -4,6 +4,7 @@
 pub(crate) mod action;
 pub(crate) mod alike;
 pub(crate) mod begin;
+pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod kept;
 pub(crate) mod kinds;

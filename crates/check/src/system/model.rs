@@ -3,10 +3,11 @@
 use crate::config::{ConfigError, MAX_NODES, Network, System};
 use crate::system::action::event_kind;
 use crate::system::begin::Begun;
+use crate::system::body;
 use crate::system::client::{Client, Intent, object_counts};
 use crate::system::kept::KeptCopies;
 use crate::system::kinds::{self, Homes};
-use crate::system::layout::{Layout, Sizes, WORD, WORDS_PER_BLOCK};
+use crate::system::layout::{BLOCK_BYTES, Layout, Sizes, WORD, WORDS_PER_BLOCK};
 use crate::system::mark;
 use crate::system::progress::{Demand, demands, note_demands};
 use crate::system::unread::UnreadCopies;
@@ -18,11 +19,13 @@ use trivium_protocol::copies::{moves_by_address, role_with_copy};
 use trivium_protocol::walk::any_step;
 use trivium_protocol::{
     Access, Assume, BLOCK, Bound, EventKind, Expr, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
-    PerformKind, Promise, Protocol, RoleId, ScenarioAction, StateId, StepKind, Type,
+    PerformKind, Promise, Protocol, RoleId, ScenarioAction, ScenarioValue, StateId, StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
 const MOST_BYTES: usize = 1 << 18;
+/// Blocks of which a sentence says where they lie.
+const MOST_TOLD: u32 = 8;
 /// Objects of a kind.
 pub(crate) const MOST_OBJECTS: u32 = 256;
 
@@ -107,7 +110,7 @@ impl Model {
         let explored = if system.clearing { Arc::clone(protocol) } else { Arc::new(protocol.without_clearing()) };
         let engine = Engine::load(explored, system.nodes)
             .map_err(|e| ConfigError::new(e.message, "check it with another number of nodes or other parameters"))?;
-        kinds::check(protocol, system)?;
+        kinds::check(protocol, system, scenario)?;
         let homes = Homes::new(protocol, system);
         let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
@@ -116,11 +119,11 @@ impl Model {
                 "number the objects from 0",
             ));
         }
+        let stored = |value: ScenarioValue| value.at(BLOCK_BYTES.cast_signed()).cast_unsigned();
         let stores_wide = scenario
             .iter()
-            .flat_map(|s| &s.threads)
-            .flat_map(|t| &t.actions)
-            .any(|action| matches!(action, ScenarioAction::Write { value, .. } if *value >= SMALL_GARBAGE));
+            .flat_map(|s| s.looks())
+            .any(|look| matches!(look, ScenarioAction::Write { value, .. } if stored(*value) >= SMALL_GARBAGE));
         let is_wide = stores_wide
             || u64::from(system.values) > SMALL_GARBAGE
             || performs_wide(protocol, scenario.is_some(), system.nodes);
@@ -194,6 +197,9 @@ impl Model {
         model.check_capacities()?;
         model.tags = model.tag_places();
         model.begun = Begun::of(&model);
+        body::begin(&model, &mut World::first(&model.layout, &model.codec)).map_err(|violation| {
+            ConfigError::new(violation.sentence, "let the scenario's thread begin with values that can be worked out")
+        })?;
         Ok(model)
     }
 
@@ -266,6 +272,8 @@ impl Model {
                 world.set_count(&self.layout, thread, fit(ops, "what a state counts: it was looked at before"));
             }
         }
+        // What cannot be worked out here was refused when the model was made.
+        let _ = body::begin(self, &mut world);
         // A condition that cannot be evaluated here cannot be after the first event either, which tells of it.
         let _ = note_demands(self, &mut world);
         world
@@ -490,6 +498,25 @@ impl Model {
             "node".into()
         } else {
             format!("{} {}", self.protocol().objects[object.kind.index()], object.id)
+        }
+    }
+
+    /// Where blocks lie, as the end of a sentence about an address: ` (block 0 at node 0: from 0 to 15)`.
+    pub fn where_blocks_lie(&self) -> String {
+        let blocks = (0..self.objects[BLOCK.index()]).map(|id| {
+            let object = Object { kind: BLOCK, id };
+            let first = u64::from(id) * BLOCK_BYTES;
+            format!(
+                "{} at node {}: {first} to {}",
+                self.object_name(object),
+                self.home(object),
+                first + BLOCK_BYTES - 1
+            )
+        });
+        let more = if self.objects[BLOCK.index()] > MOST_TOLD { "; and so on" } else { "" };
+        match blocks.take(MOST_TOLD as usize).collect::<Vec<_>>() {
+            none if none.is_empty() => String::new(),
+            blocks => format!(" ({}{more})", blocks.join("; ")),
         }
     }
 

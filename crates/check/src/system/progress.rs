@@ -119,16 +119,34 @@ pub(crate) fn image(model: &Model, to: &[Node], thread: impl Fn(usize) -> usize)
 
 fn is_content(model: &Model, world: &World, thread: usize) -> bool {
     match world.thread(&model.layout, thread).0 {
+        // One that goes round a loop is where it wants to be at its end alone: each of its looks may come to an end for ever.
+        _ if has_loops(model, thread) => is_at_end(model, world, thread),
         ThreadState::Free => next_step(model, world, thread).is_none_or(|step| may_begin(model, world, thread, step)),
         _ => !is_owed(model, world, thread),
     }
 }
 
+/// Whether a thread is one of a scenario that can come to a place twice.
+pub(crate) fn has_loops(model: &Model, thread: usize) -> bool {
+    model.client.script.as_ref().is_some_and(|script| script.loops[thread])
+}
+
+fn is_at_end(model: &Model, world: &World, thread: usize) -> bool {
+    world.thread(&model.layout, thread).0 == ThreadState::Free && next_step(model, world, thread).is_none()
+}
+
 /// What an idle thread of a scenario does next: the number of an intent; nothing at its end.
 pub(crate) fn next_step(model: &Model, world: &World, thread: usize) -> Option<usize> {
-    let steps = &model.client.script.as_ref()?.actions[thread];
-    let (intent, _) = steps.get(world.count(&model.layout, thread) as usize)?;
-    Some(usize::from(*intent))
+    let script = model.client.script.as_ref()?;
+    Some(script.look(thread, world.count(&model.layout, thread))?.0)
+}
+
+/// What a thread does: the number of the intent with which it waits, or with which it goes on.
+pub(crate) fn present_step(model: &Model, world: &World, thread: usize) -> usize {
+    match world.thread(&model.layout, thread) {
+        (ThreadState::Free, intent) => next_step(model, world, thread).unwrap_or(intent),
+        (_, intent) => intent,
+    }
 }
 
 /// Whether an idle thread of a scenario may begin its next step: its node answers it, and no assumption is against it.

@@ -403,9 +403,9 @@ fn single_writer(model: &Model, world: &World, block: u32) -> Result<(), Violati
 fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
     let Some(script) = &model.client.script else { return Ok(()) };
     let Some(forbid) = &script.scenario.forbid else { return Ok(()) };
-    let done = script.actions.iter().enumerate().all(|(thread, actions)| {
+    let done = (0..script.places.len()).all(|thread| {
         world.thread(&model.layout, thread).0 == ThreadState::Free
-            && usize::from(world.count(&model.layout, thread)) == actions.len()
+            && script.is_at_end(thread, world.count(&model.layout, thread))
     });
     if !done {
         return Ok(());
@@ -413,12 +413,13 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
     let registers = registers(model, world);
     let name = format!("scenario {}", script.scenario.name);
     match model.engine.evaluate_registers(forbid, &registers) {
-        Ok(false) => Ok(()),
-        Ok(true) => {
+        Ok(0) => Ok(()),
+        Ok(_) => {
             let named = (0..).zip(&script.scenario.registers).zip(&registers);
             let values: Vec<String> = named
-                .map(|((number, name), &value)| {
-                    format!("{name} = {}", register_text(model, &script.scenario, number, value))
+                .filter(|((_, variable), _)| variable.is_outcome)
+                .map(|((number, variable), &value)| {
+                    format!("{} = {}", variable.name, register_text(model, &script.scenario, number, value))
                 })
                 .collect();
             Err(Violation::new(name, format!("the forbidden outcome is reached: {}", values.join(", "))))
@@ -429,8 +430,7 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
 
 /// A register's value as the result of what fills it is read.
 fn register_text(model: &Model, scenario: &Scenario, register: u16, value: i64) -> String {
-    let actions = scenario.threads.iter().flat_map(|thread| &thread.actions);
-    let mut calls = actions.filter_map(|action| match action {
+    let mut calls = scenario.looks().filter_map(|action| match action {
         ScenarioAction::Call { op, register: Some(fills), .. } if *fills == register => Some(*op),
         _ => None,
     });
@@ -438,7 +438,8 @@ fn register_text(model: &Model, scenario: &Scenario, register: u16, value: i64) 
     result.unwrap_or_else(|| value.cast_unsigned().to_string())
 }
 
-fn registers(model: &Model, world: &World) -> Vec<i64> {
+/// The variables of a scenario's threads.
+pub(crate) fn registers(model: &Model, world: &World) -> Vec<i64> {
     let count = model.client.script.as_ref().map_or(0, |s| s.scenario.registers.len());
     (0..count).map(|r| world.number(model.layout.register(fit(r, "the number of a register"))).cast_signed()).collect()
 }

@@ -25,8 +25,8 @@ fn verdict(report: &Report) -> String {
 /// What is not as a file says.
 fn run(path: &Path) -> Result<(), String> {
     let test = FileTest::read(path)?;
-    let config = test.config()?;
     let protocol = Arc::new(test.protocol()?);
+    let config = test.config(&protocol)?;
     let expected = test.directive("expect").ok_or("no `expect` directive")?;
     let outcome = explore(&protocol, &config);
     let (seen, said) = match &outcome {

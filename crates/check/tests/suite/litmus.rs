@@ -8,7 +8,7 @@ use trivium_lang::Options;
 use trivium_protocol::{Promise, Protocol};
 
 /// Nodes that a program needs, and the program. An outcome that sequential consistency forbids is forbidden in each.
-const PROGRAMS: [(u32, &str); 5] = [
+const PROGRAMS: [(u32, &str); 7] = [
     // A message and its flag.
     (2, "scenario mp { at 0 { write(0, 1); write(1, 1) } at 1 { a = read(1); b = read(0) } forbid a == 1 and b == 0 }"),
     // Dekker: each asks whether the other has come.
@@ -26,6 +26,14 @@ const PROGRAMS: [(u32, &str); 5] = [
         4,
         "scenario iriw { at 0 { write(0, 1) } at 1 { write(1, 1) } at 2 { a = read(0); b = read(1) }
          at 3 { c = read(1); d = read(0) } forbid a == 1 and b == 0 and c == 1 and d == 0 }",
+    ),
+    // Who waits for the flag sees the message.
+    (2, "scenario spin { at 0 { write(0, 1); write(1, 1) } at 1 { until read(1) == 1; a = read(0) } forbid a == 0 }"),
+    // Only one of two that have set a flag goes in without having seen the other's.
+    (
+        2,
+        "scenario flags { at 0 { read(1); write(0, 1); if read(1) == 0 { a = 1 } }
+         at 1 { read(0); write(1, 1); if read(0) == 0 { b = 1 } } forbid a == 1 and b == 1 }",
     ),
 ];
 

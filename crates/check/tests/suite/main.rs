@@ -3,6 +3,7 @@
 mod answers;
 mod arrays;
 mod blocks;
+mod bodies;
 mod browser;
 mod calls;
 mod charts;

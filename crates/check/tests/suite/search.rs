@@ -218,8 +218,8 @@ fn starvation_is_found_whichever_way_one_looks() {
     let mut found = 0;
     for path in file_test::paths() {
         let test = file_test::FileTest::read(&path).unwrap();
-        let Ok(config) = test.config() else { continue };
         let Ok(protocol) = test.protocol().map(Arc::new) else { continue };
+        let Ok(config) = test.config(&protocol) else { continue };
         for nodes in [config.system.nodes, config.system.nodes + 1] {
             let system = System { nodes, ops: config.system.ops.or(Some(2)), ..config.system.clone() };
             let config = Config { system, max_states: Some(4_000), ..config.clone() };

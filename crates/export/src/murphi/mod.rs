@@ -9,6 +9,7 @@
 //! than the word (where ranges of memory travel: see [`memory`]). Whatever is not in use has the least value of its type.
 
 mod arrays;
+mod bodies;
 mod cache;
 mod expressions;
 mod ghosts;

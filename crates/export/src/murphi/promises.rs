@@ -238,27 +238,12 @@ impl Export<'_> {
     fn outcome(&self, out: &mut Lines) {
         let Some(script) = &self.model.client.script else { return };
         let Some(forbid) = &script.scenario.forbid else { return };
-        let scope = Scope {
-            export: self,
-            node: "0".into(),
-            object: "0".into(),
-            role: RoleId(0),
-            here: false,
-            first: None,
-            event: None,
-            locals: &[],
-        };
-        let registers = script.scenario.registers.len();
-        let parameters: Vec<String> = (0..registers).map(|r| format!("l{r}: Int")).collect();
-        out.routine(&format!("function forbidden({}): boolean", parameters.join("; ")), &[], |out| {
-            out.line(format!("return {};", scope.truth(forbid)));
-        });
+        self.computed("forbidden", forbid, "boolean", out);
         let mut done: Vec<String> =
-            script.actions.iter().enumerate().map(|(t, a)| format!("count[{t}] = {}", a.len())).collect();
+            script.places.iter().enumerate().map(|(t, places)| format!("count[{t}] = {}", places.len())).collect();
         done.push("(forall t: Thread do phase[t] = 0 end)".into());
-        let values: Vec<String> = (0..registers).map(|r| format!("register[{r}]")).collect();
         out.line(format!("invariant \"scenario {}\"", script.scenario.name));
-        out.line(format!("  !({} & forbidden({}));", done.join(" & "), values.join(", ")));
+        out.line(format!("  !({} & forbidden({}));", done.join(" & "), self.given_registers()));
         out.blank();
     }
 
@@ -286,8 +271,8 @@ impl Export<'_> {
             .collect();
         waits.push("(exists t: Thread do phase[t] != 0 & !may_wait(t) end)".into());
         if let Some(script) = &self.model.client.script {
-            let ends = script.actions.iter().enumerate();
-            waits.extend(ends.map(|(t, actions)| format!("(phase[{t}] = 0 & count[{t}] < {})", actions.len())));
+            let ends = script.places.iter().enumerate();
+            waits.extend(ends.map(|(t, places)| format!("(phase[{t}] = 0 & count[{t}] < {})", places.len())));
         }
         out.routine("function waits(): boolean", &[], |out| out.line(format!("return {};", waits.join(" | "))));
         out.line("invariant \"deadlock\" !waits() | moves();");

@@ -168,6 +168,7 @@ impl Export<'_> {
         if self.model.client.script.as_ref().is_some_and(|s| !s.scenario.registers.is_empty()) {
             out.line("clear register;");
         }
+        self.begin_bodies(out);
         if checks_values(self.protocol()) && self.has_blocks() {
             out.line("clear last;");
         }
@@ -328,9 +329,11 @@ impl Export<'_> {
     pub fn script(&self, out: &mut Lines) {
         let Some(script) = &self.model.client.script else { return };
         out.routine("function next_intent(t: Thread): Int", &[], |out| {
-            for (t, actions) in script.actions.iter().enumerate() {
-                for (at, (intent, _)) in actions.iter().enumerate() {
-                    out.line(format!("if t = {t} & count[t] = {at} then return {intent}; end;"));
+            for (t, places) in script.places.iter().enumerate() {
+                for (at, look) in places.iter().enumerate() {
+                    if let Some((intent, _)) = look {
+                        out.line(format!("if t = {t} & count[t] = {at} then return {intent}; end;"));
+                    }
                 }
             }
             out.line("return -1;");

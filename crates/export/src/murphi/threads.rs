@@ -30,6 +30,7 @@ impl Export<'_> {
         self.places(out);
         self.tags(out);
         self.announced(out);
+        self.bodies(out);
         self.advance(out);
         self.finish(out);
         self.performs(out);
@@ -115,24 +116,6 @@ impl Export<'_> {
         out.routine("function allowed(t: Thread; i: Int): boolean", &[], |out| {
             out.line("if block_of(i) = -1 then return false; end;");
             out.line("return tag(node_of(t), block_of(i)) >= needs(i);");
-        });
-    }
-
-    /// In a scenario: an action is done; its result goes to its register.
-    fn advance(&self, out: &mut Lines) {
-        let client = &self.model.client;
-        out.routine("procedure advance(t: Thread; known: boolean; value: Int)", &[], |out| {
-            let Some(script) = &client.script else { return };
-            out.open("if known then");
-            for (t, actions) in script.actions.iter().enumerate() {
-                for (at, (_, register)) in actions.iter().enumerate() {
-                    if let Some(register) = register {
-                        out.line(format!("if t = {t} & count[t] = {at} then register[{register}] := value; end;"));
-                    }
-                }
-            }
-            out.close("end;");
-            out.line("count[t] := count[t] + 1;");
         });
     }
 

@@ -266,7 +266,7 @@ impl Export<'_> {
         let client = &self.model.client;
         match &client.script {
             Some(script) => Some(fit(
-                script.actions.iter().map(Vec::len).max().unwrap_or(0),
+                script.places.iter().map(Vec::len).max().unwrap_or(0),
                 "the number of an action: there are at most 65,535",
             )),
             None => client.ops.map(|ops| ops.min(u32::from(u16::MAX))),
@@ -279,7 +279,8 @@ impl Export<'_> {
         let registers = model.client.script.as_ref().map_or(0, |s| s.scenario.registers.len());
         if registers > 0 {
             let most = self.most_word.max(MOST_WORD as u64);
-            out.line(format!("register: array [0..{}] of 0..{most};", registers - 1));
+            let range = if self.computes_in_bodies() { "Int".into() } else { format!("0..{most}") };
+            out.line(format!("register: array [0..{}] of {range};", registers - 1));
         }
         if checks_values(protocol) && model.objects[BLOCK.index()] > 0 {
             out.line("last: array [Obj_block] of Word;");

@@ -1,4 +1,4 @@
-//! What a protocol claims: promises, assumptions, invariants; and its scenarios.
+//! What a protocol claims: promises, assumptions, invariants. Its scenarios are in [`super::bodies`].
 
 use super::frame::{Binding, Frame};
 use super::*;
@@ -244,80 +244,5 @@ impl Compiler {
         let locals = frame.scalars;
         let name = format!("waits {}", name.text);
         self.protocol.waits.push(WaitClause { op, until: Invariant { name, object, condition, locals } });
-    }
-
-    fn scenario(&mut self, scenario: &ast::Scenario) {
-        let taken: Vec<String> = self.protocol.scenarios.iter().map(|s| s.name.clone()).collect();
-        self.fresh(&scenario.name, "scenario", &taken);
-        let mut registers: Vec<String> = Vec::new();
-        let mut threads = Vec::new();
-        for (node, actions) in &scenario.threads {
-            let Some(node_number) = self.number(node) else { continue };
-            if !(0..256).contains(&node_number) {
-                self.error(node.span, "nodes are numbered 0 to 255");
-                continue;
-            }
-            let actions = actions.iter().filter_map(|a| self.scenario_action(a, &mut registers)).collect();
-            threads.push(ScenarioThread { node: node_number as u32, actions });
-        }
-        let forbid = scenario.forbid.as_ref().and_then(|f| self.forbidden(f, &registers));
-        let name = scenario.name.text.clone();
-        let homes = self.homes(&scenario.homes);
-        self.protocol.scenarios.push(Scenario { name, homes, threads, registers, forbid, span: scenario.span });
-    }
-
-    fn forbidden(&mut self, forbid: &ast::Expr, registers: &[String]) -> Option<Expr> {
-        let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
-        for register in registers {
-            let local = frame.hidden_local(&self.protocol, register, Type::Word);
-            frame.bind(register, Binding::Local(local));
-        }
-        frame.global = true;
-        self.expr_of(&mut frame, forbid, &Type::Bool)
-    }
-
-    fn scenario_action(&mut self, action: &ast::ScenarioAction, registers: &mut Vec<String>) -> Option<ScenarioAction> {
-        let register = action.register.as_ref().map(|r| {
-            let found = registers.iter().position(|n| *n == r.text);
-            found.unwrap_or_else(|| {
-                registers.push(r.text.clone());
-                registers.len() - 1
-            }) as u16
-        });
-        let args: Option<Vec<i64>> = action.args.iter().map(|a| self.number(a)).collect();
-        let args = args?;
-        if let Some((value, arg)) = args.iter().zip(&action.args).find(|(v, _)| **v < 0 || **v > i64::from(u32::MAX)) {
-            self.error(arg.span, format!("{value} is not from 0 to {}", u32::MAX));
-            return None;
-        }
-        if matches!(action.name.text.as_str(), "read" | "write") && !self.protocol.uses(BLOCK) {
-            self.error(action.name.span, "this protocol has no blocks to read or write")
-                .help("a scenario makes the calls that the protocol declares");
-            return None;
-        }
-        match (action.name.text.as_str(), &args[..]) {
-            ("read", [block]) => Some(ScenarioAction::Read { block: *block as u32, register }),
-            ("write", [block, value]) => Some(ScenarioAction::Write { block: *block as u32, value: *value as u64 }),
-            ("read" | "write", _) => {
-                self.error(action.name.span, format!("`{}` has other arguments", action.name.text))
-                    .help("write `read(block)` or `write(block, value)`");
-                None
-            }
-            _ => {
-                let op = self.op_of(&action.name)?;
-                let declared = &self.protocol.ops[op.index()];
-                let skip = usize::from(declared.object != NODE);
-                if args.len() != declared.args.len() + skip {
-                    let wanted = declared.args.len() + skip;
-                    self.error(
-                        action.name.span,
-                        format!("`{}` takes {}", action.name.text, counted(wanted, "argument")),
-                    );
-                    return None;
-                }
-                let object = if skip == 1 { args[0] as u32 } else { 0 };
-                Some(ScenarioAction::Call { op, object, args: args[skip..].to_vec(), register })
-            }
-        }
     }
 }

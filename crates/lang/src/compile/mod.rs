@@ -1,9 +1,10 @@
 //! [`ast`](crate::ast) to [`Protocol`]: names, types, actions expanded in place, `await` turned into waiting states.
 //!
 //! The order: declarations ([`declare`]), then each role's states and handlers ([`roles`], [`steps`],
-//! [`expressions`], [`waiting`]), then invariants and scenarios ([`claims`]); what is proved about the result is in
+//! [`expressions`], [`waiting`]), then invariants ([`claims`]) and scenarios ([`bodies`]); what is proved about the result is in
 //! [`analyse`](crate::analyse).
 
+mod bodies;
 mod claims;
 mod conditions;
 mod declare;

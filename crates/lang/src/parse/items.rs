@@ -133,7 +133,7 @@ impl Parser<'_> {
     }
 
     /// `block=2 job=1`, `block=0/1`.
-    fn numbers_of_kinds(&mut self) -> Parsed<Vec<KindSize>> {
+    pub(super) fn numbers_of_kinds(&mut self) -> Parsed<Vec<KindSize>> {
         let mut kinds = Vec::new();
         loop {
             let kind = self.name("a kind of objects, as in `block=0/1`")?;
@@ -298,44 +298,5 @@ impl Parser<'_> {
         let lo = self.sum()?;
         self.need_mark("..")?;
         Ok(Type::Range { lo, hi: self.sum()? })
-    }
-
-    fn scenario(&mut self, start: Span) -> Parsed<Scenario> {
-        let name = self.name("the scenario's name")?;
-        let span = start.to(name.span);
-        let homes = if self.eat_word("homes") { self.numbers_of_kinds()? } else { Vec::new() };
-        let mut scenario = Scenario { name, homes, threads: Vec::new(), forbid: None, span };
-        self.need_mark("{")?;
-        while !self.is_mark("}") {
-            if self.eat_word("forbid") {
-                scenario.forbid = Some(self.expression()?);
-            } else {
-                self.need_word("at")?;
-                let node = self.sum()?;
-                self.need_mark("{")?;
-                let mut actions = Vec::new();
-                while !self.is_mark("}") {
-                    actions.push(self.scenario_action()?);
-                    self.eat_mark(";");
-                }
-                self.need_mark("}")?;
-                scenario.threads.push((node, actions));
-            }
-            self.eat_mark(";");
-        }
-        self.need_mark("}")?;
-        Ok(scenario)
-    }
-
-    fn scenario_action(&mut self) -> Parsed<ScenarioAction> {
-        let mut name = self.name("`read(block)`, `write(block, value)` or a call")?;
-        let register = if self.eat_mark("=") {
-            let register = Some(name);
-            name = self.name("`read(block)` or a call")?;
-            register
-        } else {
-            None
-        };
-        Ok(ScenarioAction { register, name, args: self.bracketed(Self::expression)? })
     }
 }

@@ -3,6 +3,7 @@
 //! Items are recovered at the next word that starts an item at the beginning of a line, statements at the
 //! next line or closing brace.
 
+mod bodies;
 mod expressions;
 mod ghosts;
 mod items;

@@ -5,19 +5,21 @@ use super::*;
 impl Parser<'_> {
     /// `{ statement; statement }`. Each statement that cannot be read is noted and passed over.
     pub(super) fn block(&mut self) -> Parsed<Vec<Statement>> {
-        self.deeper(Self::block_here)
+        self.deeper(|parser| parser.statements(Self::statement, false))
     }
 
-    fn block_here(&mut self) -> Parsed<Vec<Statement>> {
+    /// Statements of some kind between braces. `braces_end`: nothing is needed between one that ends with a brace and the next.
+    pub(super) fn statements<T>(&mut self, statement: fn(&mut Self) -> Parsed<T>, braces_end: bool) -> Parsed<Vec<T>> {
         self.need_mark("{")?;
         let nesting = std::mem::take(&mut self.nesting);
         let mut statements = Vec::new();
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
-            match self.statement() {
+            match statement(self) {
                 Ok(statement) => {
                     statements.push(statement);
-                    if !self.eat_mark(";") && !self.is_mark("}") && !self.token().first {
+                    let is_ended = braces_end && self.is_behind_brace();
+                    if !self.eat_mark(";") && !self.is_mark("}") && !self.token().first && !is_ended {
                         let _ = self.expected::<()>("`;`, a new line or `}`");
                         self.skip_statement();
                     }
@@ -34,6 +36,11 @@ impl Parser<'_> {
         self.nesting = nesting;
         self.need_mark("}")?;
         Ok(statements)
+    }
+
+    fn is_behind_brace(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        before.is_some_and(|token| matches!(token.kind, TokenKind::Mark("}")))
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
@@ -159,7 +166,7 @@ impl Parser<'_> {
     }
 
     /// Whether the present word is a whole statement: words such as `invalidate` also name actions and variables.
-    fn stands_alone(&self) -> bool {
+    pub(super) fn stands_alone(&self) -> bool {
         let next = self.tokens.get(self.at + 1);
         next.is_none_or(|token| token.first || matches!(token.kind, TokenKind::Mark(";" | "}")))
     }

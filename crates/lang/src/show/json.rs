@@ -58,7 +58,7 @@ pub fn json(protocol: &Protocol) -> Value {
             "name": t.name, "role": protocol.roles[t.role.index()].name, "args": named(protocol, &t.args),
         })).collect::<Vec<_>>(),
         "scenarios": protocol.scenarios.iter().map(|s| value!({
-            "name": s.name, "threads": s.threads.len(), "registers": s.registers,
+            "name": s.name, "threads": s.threads.len(), "registers": s.outcome_names().collect::<Vec<_>>(),
             "forbid": s.forbid.as_ref().map(|f| written(protocol, f)),
         })).collect::<Vec<_>>(),
         "waivers": protocol.waivers.iter().map(|w| value!({"rule": w.rule, "reason": w.reason})).collect::<Vec<_>>(),

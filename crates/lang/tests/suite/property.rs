@@ -7,7 +7,7 @@ use trivium_lang::lexer::lex;
 use trivium_lang::{Diagnostics, Options, c_header, compile, show};
 
 /// Words and marks of the language, and some that are not.
-const WORDS: [&str; 93] = [
+const WORDS: [&str; 97] = [
     "protocol",
     "use",
     "promises",
@@ -23,6 +23,12 @@ const WORDS: [&str; 93] = [
     "replace",
     "invariant",
     "scenario",
+    "loop",
+    "until",
+    "break",
+    "return",
+    "forbid",
+    "read",
     "waive",
     "of",
     "everywhere",
@@ -39,7 +45,6 @@ const WORDS: [&str; 93] = [
     "on",
     "when",
     "as",
-    "read",
     "write",
     "evict",
     "after",
@@ -52,7 +57,6 @@ const WORDS: [&str; 93] = [
     "goto",
     "resume",
     "complete",
-    "return",
     "start",
     "yield",
     "install",
@@ -310,7 +314,7 @@ fn great_numbers_are_answered() {
                  var x: {a}..{b}\nvar y: 0..9 = {a}\nvar s: set of {a}..{b}\nvar l: list of 0..3 up to {b}\nstate S: write {{\n\
                  on evict {{ for i in {a}..{b} {{ send M to home }}; for i in x - 1 .. x + {b} {{ x = i * {a} }}; x = {a} * {b} - {b} / {a} % {b} }}\n\
                  on M {{ if room(main, {a}) {{ send M to me }} }} on after {b} {{ }} }} }}\n\
-                 scenario z {{ at {a} {{ read({b}); write({a}, {b}) }} }}\nparam k = {a} in {b}..{a}\n"
+                 scenario z {{ at {a} {{ read({b}); write({a}, {b}); let v = {a} * {b} + read({b}); until read(0) == v % {b}; write(0, address({a}) + {b}) }} }}\nparam k = {a} in {b}..{a}\n"
             );
             let result = compile("p.tri", &text, &Options::default());
             // Whether they are accepted or not, one part at a time:

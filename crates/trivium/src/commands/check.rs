@@ -26,17 +26,13 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
     let declared = trivium_check::System::declared(protocol);
     let nodes = arguments.nodes.unwrap_or(declared.nodes);
     let chosen = protocol.scenarios.iter().find(|scenario| Some(&scenario.name) == arguments.scenario.as_ref());
-    let homes_of_scenario = chosen.map(|scenario| &scenario.homes).filter(|homes| !homes.is_empty());
-    trivium_check::System {
+    let system = trivium_check::System {
         nodes,
         clients: arguments.clients.or(declared.clients.map(|clients| clients.min(nodes))),
         objects: arguments.objects.as_ref().and_then(|objects| objects.each).unwrap_or(declared.objects),
         kinds: arguments.objects.clone().map_or(declared.kinds, |objects| objects.kinds),
-        homes: match (&arguments.homes, homes_of_scenario) {
-            (Some(homes), _) => homes.0.clone(),
-            (None, Some(homes)) => homes.clone(),
-            (None, None) => declared.homes,
-        },
+        homes: arguments.homes.clone().map_or(declared.homes, |homes| homes.0),
+        homes_everywhere: arguments.homes.is_some(),
         values: arguments.values.unwrap_or(declared.values),
         ops: arguments.ops.map_or(declared.ops, Ops::limit),
         threads_per_node: arguments.threads_per_node.unwrap_or(declared.threads_per_node),
@@ -53,6 +49,10 @@ pub fn system(arguments: &System, protocol: &Protocol) -> trivium_check::System 
         idle_words: !arguments.no_idle_words,
         dead_copies: !arguments.no_dead_copies,
         every_order: true,
+    };
+    match chosen {
+        Some(scenario) => system.of_scenario(scenario),
+        None => system,
     }
 }
 

@@ -64,15 +64,8 @@ fn run_scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Res
     }
     for scenario in &protocol.scenarios {
         // One that names more nodes than were asked for runs on so many.
-        let needed = scenario.threads.iter().map(|thread| thread.node + 1).max().unwrap_or(1);
-        // Homes that nobody has asked for are the scenario's own.
-        let asked = config.system.homes != protocol.sizes.homes || scenario.homes.is_empty();
-        let system = System {
-            scenario: Some(scenario.name.clone()),
-            homes: if asked { config.system.homes.clone() } else { scenario.homes.clone() },
-            nodes: config.system.nodes.max(needed),
-            ..config.system.clone()
-        };
+        let nodes = config.system.nodes.max(scenario.nodes());
+        let system = System { nodes, ..config.system.of_scenario(scenario) };
         let over = ran.iter().any(|before| before.violated().is_some());
         let report = match wanted && !over {
             true => {

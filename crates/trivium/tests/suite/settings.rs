@@ -1,6 +1,6 @@
 //! Every result carries its settings, so that two results of a sweep can be told apart.
 
-use crate::harness::trivium;
+use crate::harness::{root, trivium};
 use serde_json::{Value, json};
 
 /// A program that shares a block.
@@ -144,6 +144,15 @@ fn a_scenario_has_homes_of_its_own() {
     let file = file.to_str().unwrap();
     assert_eq!(json_of(&["check", file, "--scenario", "near"], 0)["settings"]["homes"]["block"][0], 0);
     assert_eq!(json_of(&["check", file, "--scenario", "near", "--homes", "block=1"], 1)["property"], "fault");
+    // What the command line says is so in all scenarios, also where the file says the same of its own accord.
+    let other = "protocol other\nuse \"msi.tri\"\ncheck nodes 2, homes block=1\n\
+        scenario near homes block=0 { at 0 { until read(0) == 0 } }\n";
+    let of = folder.path().join("other.tri");
+    std::fs::copy(root().join("protocols/msi.tri"), folder.path().join("msi.tri")).unwrap();
+    std::fs::write(&of, other).unwrap();
+    let of = of.to_str().unwrap();
+    let states = |args: &[&str]| json_of(args, 0)["scenarios"][0]["states"].clone();
+    assert_ne!(states(&["check", of]), states(&["check", of, "--homes", "block=1"]));
     let bad = text.replace("homes block=0", "homes blok=0");
     std::fs::write(folder.path().join("bad.tri"), bad).unwrap();
     let refused = trivium(&["check", folder.path().join("bad.tri").to_str().unwrap()]);

@@ -56,7 +56,8 @@ impl FileTest {
         }
     }
 
-    pub fn config(&self) -> Result<Config<'static>, String> {
+    /// How the file is to be explored; a scenario with the homes that it has.
+    pub fn config(&self, protocol: &Protocol) -> Result<Config<'static>, String> {
         let mut config = Config::from(System { nodes: 2, ..System::default() });
         for (key, value) in &self.directives {
             let number = || value.parse::<u32>().map_err(|_| format!("`{key}` wants a number, not `{value}`"));
@@ -87,6 +88,11 @@ impl FileTest {
                 key if key.starts_with("param ") => {}
                 _ => return Err(format!("unknown directive `{key}: {value}`")),
             }
+        }
+        let name = config.system.scenario.as_ref();
+        if let Some(scenario) = protocol.scenarios.iter().find(|scenario| Some(&scenario.name) == name) {
+            config.system.homes_everywhere = self.directive("homes").is_some();
+            config.system = config.system.of_scenario(scenario);
         }
         Ok(config)
     }

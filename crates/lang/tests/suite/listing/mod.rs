@@ -324,15 +324,57 @@ pub fn claims(protocol: &Protocol) -> String {
     }
     for scenario in &protocol.scenarios {
         let threads: Vec<String> =
-            scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.actions.len())).collect();
+            scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.body.places.len())).collect();
         let forbid = scenario.forbid.as_ref().map_or("nothing".into(), |f| lister.expr(f));
         let _ = writeln!(
             text,
             "scenario {} ({}) registers {} forbids {forbid}",
             scenario.name,
             threads.join(", "),
-            scenario.registers.join(", ")
+            scenario.outcome_names().collect::<Vec<_>>().join(", ")
         );
+        for thread in &scenario.threads {
+            text.push_str(&body(&lister, &thread.body));
+        }
     }
     text
+}
+
+/// The places of a body, where it has more than one access or call after the other.
+fn body(lister: &Lister, body: &ThreadBody) -> String {
+    let values = |values: &[ScenarioValue]| {
+        let value = |value: &ScenarioValue| match value.block {
+            Some(block) => format!("address({block}) + {}", value.number),
+            None => value.number.to_string(),
+        };
+        values.iter().map(value).collect::<Vec<_>>().join(", ")
+    };
+    let look = |action: &ScenarioAction| {
+        let what = match action {
+            ScenarioAction::Read { block, .. } => format!("read {block}"),
+            ScenarioAction::Write { block, .. } => format!("write {block}"),
+            ScenarioAction::Call { op, object, .. } => {
+                format!("{} of {object}", lister.protocol.ops[op.index()].name)
+            }
+        };
+        let register = action.register().map_or(String::new(), |register| format!(" into %{register}"));
+        format!("{what} ({}){register}", values(action.values()))
+    };
+    let is_plain = |value: &ScenarioValue| value.block.is_none();
+    let is_straight = body.looks().count() == body.places.len();
+    if is_straight && body.looks().all(|look| look.values().iter().all(is_plain)) {
+        return String::new();
+    }
+    let steps = body.places.iter().map(|place| match &place.step {
+        BodyStep::Look(action) => look(action),
+        BodyStep::Set(register, value) => format!("%{register} = {}", lister.expr(value)),
+        BodyStep::Unless(condition, to) => format!("unless {} goto {to}", lister.expr(condition)),
+        BodyStep::Goto(to) => format!("goto {to}"),
+    });
+    let ends = steps.chain(["end".to_string()]).zip(&body.forgets).enumerate();
+    let lines = ends.map(|(at, (step, forgets))| {
+        let forgets: Vec<String> = forgets.iter().map(|register| format!(" -%{register}")).collect();
+        format!("  {at}: {step}{}\n", forgets.join(""))
+    });
+    "  body\n".to_string() + &lines.collect::<String>()
 }
