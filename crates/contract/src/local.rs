@@ -172,6 +172,15 @@ impl RecordMechanisms for Local {
 }
 
 impl MemoryMechanisms for Local {
+    fn block_bytes(&self) -> u64 {
+        self.block_bytes as u64
+    }
+
+    fn block_at(&mut self, address: u64) -> Option<u32> {
+        let block = address / self.block_bytes as u64;
+        ((block + 1) * self.block_bytes as u64 <= self.memory.len() as u64).then_some(block as u32)
+    }
+
     fn gather_block(&mut self, block: Object) -> Payload {
         let bytes = self.block(block).to_vec();
         self.keep(bytes, Vec::new())

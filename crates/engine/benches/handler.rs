@@ -44,6 +44,14 @@ impl RecordMechanisms for Null {
 }
 
 impl MemoryMechanisms for Null {
+    fn block_bytes(&self) -> u64 {
+        64
+    }
+
+    fn block_at(&mut self, address: u64) -> Option<u32> {
+        u32::try_from(address / 64).ok()
+    }
+
     fn gather_block(&mut self, _: Object) -> Payload {
         Payload(0)
     }

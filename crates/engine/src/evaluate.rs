@@ -5,7 +5,7 @@
 use crate::engine::Engine;
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::Shape;
-use crate::mechanisms::Node;
+use crate::mechanisms::{Node, Object};
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Quantifier, RoleId, SetOperator, Type};
@@ -22,6 +22,10 @@ pub(crate) trait Scope<'e> {
     fn local_type(&self, local: LocalId) -> Option<&'e Type>;
     /// The record of a role.
     fn record(&mut self, owner: &Owner, role: RoleId, span: Span) -> Try<&[u8]>;
+    /// The home of an object that is not an agent.
+    fn home(&mut self, object: Object) -> Node;
+    /// How many bytes a block has.
+    fn block_bytes(&self) -> u64;
     /// Which of some nodes `pick` takes: the least where nothing is done, but only looked at.
     fn choose(&mut self, mut nodes: impl Iterator<Item = Node>) -> Option<Node> {
         nodes.next()
@@ -136,6 +140,14 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
                 None => trouble(FaultKind::Malformed, span),
             }
         }
+        ExprKind::HomeOf(named) => {
+            let (id, Some(kind)) = (scalar(scope, named)?, named.ty.object()) else {
+                return trouble(FaultKind::Malformed, span);
+            };
+            let id = u32::try_from(id).map_err(|_| FaultKind::NoObject).at(span)?;
+            Ok(i64::from(scope.home(Object { kind, id })))
+        }
+        ExprKind::BlockBytes => Ok(scope.block_bytes().cast_signed()),
         ExprKind::Index(node) => {
             let node = scalar(scope, node)?;
             scope.engine().node(node).map(i64::from).at(span)
@@ -160,6 +172,7 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         | ExprKind::FaultValue
         | ExprKind::Room(..)
         | ExprKind::Memory(_)
+        | ExprKind::BlockAt(_)
         | ExprKind::Probe
         | ExprKind::Over(..)
         | ExprKind::InState(..)

@@ -49,6 +49,8 @@ pub enum FaultKind {
     NoneUsed,
     /// There is no such node.
     NoSuchNode(i64),
+    /// A value is `none` of which an object is wanted.
+    NoObject,
     /// The event carries no data, or data of another shape.
     NoData,
     /// A byte offset is negative, or a range of memory ends before it begins.
@@ -85,6 +87,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Overflow => f.write_str("the result does not fit 64 bits"),
             FaultKind::NoneUsed => f.write_str("`none` where a node or thread is needed"),
             FaultKind::NoSuchNode(node) => write!(f, "there is no node {node}"),
+            FaultKind::NoObject => f.write_str("this is `none`, and no object"),
             FaultKind::NoData => f.write_str("the event carries no such data"),
             FaultKind::BadAddress(at) => write!(f, "{at} is not an address"),
             FaultKind::NotHere => f.write_str("the node has no such role for this object"),

@@ -230,6 +230,21 @@ pub(crate) enum Op {
     Home {
         to: Reg,
     },
+    /// How many bytes a block has.
+    BlockBytes {
+        to: Reg,
+    },
+    /// The block at an address, or -1.
+    BlockAt {
+        to: Reg,
+        address: Reg,
+    },
+    /// The home of the object of a kind with this number.
+    HomeOf {
+        to: Reg,
+        kind: ObjectKindId,
+        from: Reg,
+    },
     Caller {
         to: Reg,
     },

@@ -18,6 +18,9 @@ static NO_RECORD: [u8; MAX_RECORD_BYTES] = [0; MAX_RECORD_BYTES];
 pub trait SystemView {
     /// The home of an object.
     fn home(&self, object: Object) -> Node;
+
+    /// How many bytes a block has.
+    fn block_bytes(&self) -> u64;
     /// The record of a role for an object on a node. Asked only where the role lives.
     fn record(&self, node: Node, role: RoleId, object: Object) -> &[u8];
     /// Whether that record is there; if not, it is what its role says initially.
@@ -118,6 +121,10 @@ impl Engine {
 struct Nowhere;
 
 impl SystemView for Nowhere {
+    fn block_bytes(&self) -> u64 {
+        0
+    }
+
     fn home(&self, _: Object) -> Node {
         0
     }
@@ -228,6 +235,14 @@ impl<'e, W: SystemView> Scope<'e> for View<'e, '_, W> {
             false if self.me.is_some() => trouble(FaultKind::NotHere, span),
             false => Ok(&NO_RECORD),
         }
+    }
+
+    fn home(&mut self, object: Object) -> Node {
+        self.world.home(object)
+    }
+
+    fn block_bytes(&self) -> u64 {
+        self.world.block_bytes()
     }
 
     fn own(&mut self, expr: &Expr) -> Try<i64> {

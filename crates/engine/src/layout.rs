@@ -247,6 +247,7 @@ impl Planner<'_> {
             Type::Node { .. } => (-1, i64::from(self.nodes) - 1, -1),
             Type::Thread => (-1, 254, -1),
             Type::Object(_) => (0, i64::from(u32::MAX), 0),
+            Type::ObjectOrNone(_) => (-1, i64::from(u32::MAX) - 1, -1),
             Type::Address | Type::Word => (i64::MIN, i64::MAX, initial.unwrap_or(0)),
             _ => return Err(self.error(span, "a field or an element must be a scalar".into())),
         };

@@ -206,6 +206,13 @@ pub trait RecordMechanisms {
 
 /// Data: a node's copy of shared memory, the program's own memory, payloads. A part of [`Mechanisms`].
 pub trait MemoryMechanisms {
+    /// How many bytes a block has.
+    fn block_bytes(&self) -> u64;
+
+    /// The number of the block in which the byte at this offset of shared memory lies; none if nobody has allocated it, it is another
+    /// protocol's, or its home is not known here.
+    fn block_at(&mut self, address: u64) -> Option<u32>;
+
     /// The contents of a block of this node, taken now, as a payload.
     fn gather_block(&mut self, block: Object) -> Payload;
 

@@ -81,6 +81,14 @@ impl RecordMechanisms for Newborn<'_> {
 }
 
 impl MemoryMechanisms for Newborn<'_> {
+    fn block_bytes(&self) -> u64 {
+        0
+    }
+
+    fn block_at(&mut self, _: u64) -> Option<u32> {
+        None
+    }
+
     fn gather_block(&mut self, _: Object) -> Payload {
         Payload(0)
     }

@@ -118,10 +118,10 @@ impl Engine {
     pub fn scalar_text(&self, ty: &Type, value: i64) -> String {
         match ty {
             Type::Bool => (value != 0).to_string(),
-            Type::Node { .. } | Type::Thread if value == -1 => "none".into(),
+            Type::Node { .. } | Type::ObjectOrNone(_) | Type::Thread if value == -1 => "none".into(),
             Type::Address => format!("{value:#x}"),
             Type::Word => value.cast_unsigned().to_string(),
-            Type::Object(kind) => match self.protocol.objects.get(kind.index()) {
+            Type::Object(kind) | Type::ObjectOrNone(kind) => match self.protocol.objects.get(kind.index()) {
                 Some(name) => format!("{name} {value}"),
                 None => value.to_string(),
             },

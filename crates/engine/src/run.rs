@@ -292,6 +292,14 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
         Ok(self.m.record(role, object))
     }
 
+    fn home(&mut self, object: Object) -> Node {
+        self.m.home(object)
+    }
+
+    fn block_bytes(&self) -> u64 {
+        self.m.block_bytes()
+    }
+
     fn own(&mut self, expr: &Expr) -> Try<i64> {
         Ok(match &expr.kind {
             ExprKind::Sender => match self.event.kind {
@@ -312,6 +320,10 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
             ExprKind::Memory(address) => {
                 let address = self.address(address)?;
                 self.m.load(address).cast_signed()
+            }
+            ExprKind::BlockAt(address) => {
+                let address = self.address(address)?;
+                self.m.block_at(address).map_or(-1, i64::from)
             }
             ExprKind::Probe => self.m.probe(self.object) as i64,
             ExprKind::InState(owner, role, states) => {

@@ -337,6 +337,14 @@ impl<'e, W: SystemView> Scope<'e> for Trial<'e, '_, W> {
         }
     }
 
+    fn home(&mut self, object: Object) -> Node {
+        self.world.home(object)
+    }
+
+    fn block_bytes(&self) -> u64 {
+        self.world.block_bytes()
+    }
+
     fn own(&mut self, expr: &Expr) -> Try<i64> {
         match &expr.kind {
             ExprKind::Me => Ok(i64::from(self.me)),

@@ -124,7 +124,11 @@ impl<W: SystemView> Telling<'_, '_, '_, W> {
                 self.values(element, out)?;
                 return self.set_value(of, out);
             }
-            ExprKind::Not(inner) | ExprKind::Negate(inner) | ExprKind::Index(inner) | ExprKind::NodeAt(inner) => {
+            ExprKind::Not(inner)
+            | ExprKind::Negate(inner)
+            | ExprKind::Index(inner)
+            | ExprKind::NodeAt(inner)
+            | ExprKind::HomeOf(inner) => {
                 return self.values(inner, out);
             }
             ExprKind::SetCount(of) | ExprKind::Pick(of) => return self.set_value(of, out),

@@ -96,6 +96,9 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
             Type::Object(kind) if *kind != BLOCK => {
                 said.push(format!("{what} is the number of a {}", protocol.objects[kind.index()]));
             }
+            Type::ObjectOrNone(kind) => {
+                said.push(format!("{what} is the number of a {}, or -1 for none", protocol.objects[kind.index()]));
+            }
             _ => {}
         }
     }
@@ -105,7 +108,7 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
 fn c_type(ty: &Type) -> &'static str {
     match ty {
         Type::Bool => "int",
-        Type::Node { .. } | Type::Object(_) => "int32_t",
+        Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_) => "int32_t",
         Type::Address => "void *",
         _ => "int64_t",
     }

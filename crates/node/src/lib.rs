@@ -47,13 +47,13 @@ pub use call::{
 };
 pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
 pub use handler::{
-    Arrived, Asked, AskedStep, Blockage, Blocked, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory,
-    InQueue, Lanes, MessageKind, Primitive, Request, RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on,
-    pending, resume_threads, tells_of_a_stall, try_again,
+    Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive, Request,
+    RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, tells_of_a_stall,
+    try_again,
 };
 pub use records::{
-    ASKS, Asking, Held, Instance, Lines, Locks, OVERTAKES, Protocols, RELEASE, Records, Roomy, Schedule, Slot,
-    SplitPhaseCalls, Stores, Taken, Usage, holder,
+    ASKS, Arrived, Asking, Blockage, Blocked, Held, InQueue, Instance, Lines, Locks, MessageKind, OVERTAKES, Protocols,
+    RELEASE, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Taken, Usage, holder,
 };
 pub use space::{
     Allocation, Binding, BlockTags, Claimed, Data, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,

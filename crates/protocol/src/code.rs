@@ -103,6 +103,12 @@ pub enum ExprKind {
     Me,
     /// The home of the present object.
     Home,
+    /// The home of an object that a value names.
+    HomeOf(Box<Expr>),
+    /// How many bytes a block has.
+    BlockBytes,
+    /// The block in which a byte of shared memory lies, as far as this node knows its home; `none` (-1) if nobody has allocated it under this protocol.
+    BlockAt(Box<Expr>),
     /// The thread of a local event.
     Caller,
     /// The number of the present object.

@@ -189,6 +189,8 @@ pub enum Type {
     Word,
     /// The number of an object of that kind.
     Object(ObjectKindId),
+    /// The same, or `none` (-1).
+    ObjectOrNone(ObjectKindId),
     /// A waiting thread of this node, to `return` to; may be `none` (-1).
     Thread,
     /// A set of nodes.
@@ -218,6 +220,16 @@ pub enum Type {
         /// The elements: scalars or records.
         of: Box<Type>,
     },
+}
+
+impl Type {
+    /// Of which kind the object is that a value names, if it names one.
+    pub fn object(&self) -> Option<ObjectKindId> {
+        match self {
+            Type::Object(kind) | Type::ObjectOrNone(kind) => Some(*kind),
+            _ => None,
+        }
+    }
 }
 
 /// A field, an argument or a variable: a name with a type.

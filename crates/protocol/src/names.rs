@@ -125,6 +125,7 @@ impl Protocol {
             Type::Word => "word".into(),
             Type::Thread => "thread".into(),
             Type::Object(kind) => self.objects[kind.index()].clone(),
+            Type::ObjectOrNone(kind) => format!("{}?", self.objects[kind.index()]),
             Type::NodeSet => "set of node".into(),
             Type::IntSet { lo, hi } => format!("set of {lo}..{hi}"),
             Type::List { of, up_to, queue } => {

@@ -154,10 +154,19 @@ pub fn parts(whole: &Expr) -> Vec<&Expr> {
         ExprKind::Element(place, index, _) => object_of(&place.owner).into_iter().chain([&**index]).collect(),
         ExprKind::LocalElement(_, index, _) => vec![index],
         ExprKind::InState(owner, ..) => object_of(owner).into_iter().collect(),
-        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Pick(e) | ExprKind::Index(e) => {
+        ExprKind::Not(e)
+        | ExprKind::Negate(e)
+        | ExprKind::SetCount(e)
+        | ExprKind::Pick(e)
+        | ExprKind::Index(e)
+        | ExprKind::HomeOf(e) => {
             vec![e]
         }
-        ExprKind::NodeAt(e) | ExprKind::Room(_, e) | ExprKind::Memory(e) | ExprKind::Over(_, _, e) => vec![e],
+        ExprKind::NodeAt(e)
+        | ExprKind::BlockAt(e)
+        | ExprKind::Room(_, e)
+        | ExprKind::Memory(e)
+        | ExprKind::Over(_, _, e) => vec![e],
         ExprKind::Contents(_, e) | ExprKind::Access(e) => vec![e],
         ExprKind::Binary(_, a, b) | ExprKind::SetBinary(_, a, b) | ExprKind::SetEqual(a, b) | ExprKind::In(a, b) => {
             vec![a, b]

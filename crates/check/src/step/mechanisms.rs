@@ -267,6 +267,15 @@ impl RecordMechanisms for Here<'_> {
 }
 
 impl MemoryMechanisms for Here<'_> {
+    fn block_bytes(&self) -> u64 {
+        BLOCK_BYTES
+    }
+
+    fn block_at(&mut self, address: u64) -> Option<u32> {
+        let block = u32::try_from(address / BLOCK_BYTES).ok()?;
+        (block < self.model.blocks()).then_some(block)
+    }
+
     fn gather_block(&mut self, block: Object) -> Payload {
         let word = self.load(u64::from(block.id) * BLOCK_BYTES);
         self.payloads.handle(Data::Block(word))

@@ -10,7 +10,8 @@ use trivium_engine::number::fit;
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_protocol::idle::idle_arguments;
 use trivium_protocol::{
-    BLOCK, BodyStep, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction, ScenarioValue, Type,
+    BLOCK, BodyPlace, BodyStep, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction,
+    ScenarioValue, Type,
 };
 
 /// More calls than this are a mistake in the declared ranges rather than something to explore.
@@ -253,6 +254,9 @@ impl Client {
             *number = number.checked_add(1).ok_or_else(|| {
                 ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
             })?;
+            for place in &thread.body.places {
+                fits(protocol, system, scenario, place)?;
+            }
             let looks = thread.body.places.iter().map(|place| match &place.step {
                 BodyStep::Look(action) => Some(intent_number(protocol, action, &mut intents)),
                 BodyStep::Set(..) | BodyStep::Unless(..) | BodyStep::Goto(_) => None,
@@ -275,6 +279,31 @@ impl Client {
             unmakeable: Vec::new(),
         })
     }
+}
+
+/// Whether a call of a scenario takes the numbers that are passed, with so many nodes and these parameters.
+///
+/// # Errors
+/// One that it does not take.
+fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyPlace) -> Result<(), ConfigError> {
+    let BodyStep::Look(ScenarioAction::Call { op, args, .. }) = &place.step else { return Ok(()) };
+    let op = &protocol.ops[op.index()];
+    for (value, arg) in args.iter().zip(&op.args) {
+        let Type::Int { lo, hi } = &arg.ty else { continue };
+        let (lo, hi, value) = (lo.at(system.nodes), hi.at(system.nodes), value.at(BLOCK_BYTES.cast_signed()));
+        if !(lo..=hi).contains(&value) {
+            let at = protocol.sources.place(place.span);
+            let what = format!(
+                "{at}: the scenario `{}` passes {value} as `{}` of `{}`, which is from {lo} to {hi} here",
+                scenario.name, arg.name, op.name
+            );
+            return Err(ConfigError::new(
+                what,
+                "check it with other parameters or more nodes, or leave scenarios out (--no-scenarios)",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the client makes read-modify-writes: a role answers them. Where none does, they are stores.
@@ -430,6 +459,7 @@ fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Opt
         Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
         Type::Word => single(0..i64::from(system.values)),
         Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
+        Type::ObjectOrNone(kind) => single(-1..i64::from(objects[kind.index()])),
         Type::NodeSet if nodes <= 12 => single(0..1 << nodes),
         Type::IntSet { lo, hi } => {
             let count = hi.at(system.nodes).saturating_sub(lo.at(system.nodes)).saturating_add(1).max(0);

@@ -284,6 +284,11 @@ impl Model {
         self.homes.of(object)
     }
 
+    /// How many blocks there are.
+    pub fn blocks(&self) -> u32 {
+        self.objects[BLOCK.index()]
+    }
+
     /// Whether a node is the home of an object. Agents have none.
     pub fn is_home(&self, node: Node, object: Object) -> bool {
         object.kind != NODE && self.home(object) == node

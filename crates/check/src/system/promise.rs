@@ -1,6 +1,7 @@
 //! What the promises mean in a state, and what must be remembered to tell (`docs/semantics.md`, section 7).
 
 use crate::system::client::Intent;
+use crate::system::layout::BLOCK_BYTES;
 use crate::system::mark;
 use crate::system::model::Model;
 use crate::system::unread::FORGOTTEN;
@@ -451,6 +452,10 @@ pub(crate) struct PromiseView<'a> {
 }
 
 impl trivium_engine::SystemView for PromiseView<'_> {
+    fn block_bytes(&self) -> u64 {
+        BLOCK_BYTES
+    }
+
     fn home(&self, object: Object) -> Node {
         self.model.home(object)
     }

@@ -313,6 +313,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 reg!(self, to) = check!(self, at, arithmetic(operator, reg!(self, left), reg!(self, right)));
             }
             Op::Index { to, from } => reg!(self, to) = i64::from(check!(self, at, self.engine.node(reg!(self, from)))),
+            Op::BlockBytes { to } => reg!(self, to) = self.m.block_bytes().cast_signed(),
+            Op::BlockAt { to, address } => {
+                reg!(self, to) = self.m.block_at(reg!(self, address).cast_unsigned()).map_or(-1, i64::from);
+            }
+            Op::HomeOf { to, kind, from } => {
+                let id = check!(self, at, u32::try_from(reg!(self, from)).map_err(|_| FaultKind::NoObject));
+                reg!(self, to) = i64::from(self.m.home(Object { kind, id }));
+            }
             Op::NodeAt { to, from } => {
                 let number = reg!(self, from);
                 reg!(self, to) =

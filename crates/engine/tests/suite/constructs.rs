@@ -242,6 +242,10 @@ struct Three {
 }
 
 impl SystemView for Three {
+    fn block_bytes(&self) -> u64 {
+        16
+    }
+
     fn home(&self, _: Object) -> Node {
         0
     }

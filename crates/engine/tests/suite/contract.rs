@@ -127,6 +127,14 @@ impl RecordMechanisms for Sloppy {
 }
 
 impl MemoryMechanisms for Sloppy {
+    fn block_bytes(&self) -> u64 {
+        self.local.block_bytes()
+    }
+
+    fn block_at(&mut self, address: u64) -> Option<u32> {
+        self.local.block_at(address)
+    }
+
     fn gather_block(&mut self, block: Object) -> Payload {
         self.late = Some(block);
         self.local.gather_block(block)

@@ -93,6 +93,14 @@ impl RecordMechanisms for Recorder {
 }
 
 impl MemoryMechanisms for Recorder {
+    fn block_bytes(&self) -> u64 {
+        32
+    }
+
+    fn block_at(&mut self, address: u64) -> Option<u32> {
+        u32::try_from(address / 32).ok().filter(|block| *block < 8)
+    }
+
     fn gather_block(&mut self, block: Object) -> Payload {
         self.payload(format!("gather {block:?}"))
     }

@@ -4,8 +4,10 @@
 
 use super::Export;
 use super::types::all_of;
+use trivium_check::BLOCK_BYTES;
 use trivium_protocol::{
-    EventKind, Expr, ExprKind, Local, LocalId, NODE, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type,
+    BLOCK, EventKind, Expr, ExprKind, Local, LocalId, NODE, Operator, Owner, Place, Quantifier, RoleId, SetOperator,
+    Type,
 };
 
 /// What the names in an expression mean.
@@ -165,6 +167,13 @@ impl Scope<'_> {
             ExprKind::Sender | ExprKind::Me => self.node.clone(),
             ExprKind::Home if self.export.role(self.role).object == NODE => self.node.clone(),
             ExprKind::Home => format!("({} % {nodes})", self.object),
+            ExprKind::HomeOf(named) => format!("({} % {nodes})", self.number(named)),
+            ExprKind::BlockBytes => BLOCK_BYTES.to_string(),
+            ExprKind::BlockAt(address) => {
+                let end = u64::from(self.export.model.objects[BLOCK.index()]) * BLOCK_BYTES;
+                let address = self.number(address);
+                format!("(({address} < {end}) ? ({address} / {BLOCK_BYTES}) : (0 - 1))")
+            }
             ExprKind::Caller => match self.event {
                 Some(event) if super::records::has_caller(event) => "thr".into(),
                 _ => "(-1)".into(),

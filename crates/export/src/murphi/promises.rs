@@ -4,6 +4,7 @@ use super::Export;
 use super::expressions::{Scope, substitute};
 use super::lines::Lines;
 use trivium_check::Intent;
+use trivium_protocol::walk::visit;
 use trivium_protocol::{Assume, Expr, ExprKind, GhostEvent, Invariant, MessageId, OpId, Promise, RoleId};
 
 impl Export<'_> {
@@ -379,15 +380,9 @@ impl Export<'_> {
 
 /// The messages whose number an invariant asks for.
 fn flights_in(expr: &Expr, found: &mut Vec<MessageId>) {
-    match &expr.kind {
-        ExprKind::Flight(message, _) => found.push(*message),
-        ExprKind::Not(e) | ExprKind::Negate(e) | ExprKind::SetCount(e) | ExprKind::Over(_, _, e) => {
-            flights_in(e, found)
+    visit(expr, &mut |part: &Expr| {
+        if let ExprKind::Flight(message, _) = &part.kind {
+            found.push(*message);
         }
-        ExprKind::Binary(_, l, r) | ExprKind::SetBinary(_, l, r) | ExprKind::SetEqual(l, r) | ExprKind::In(l, r) => {
-            flights_in(l, found);
-            flights_in(r, found);
-        }
-        _ => {}
-    }
+    });
 }

@@ -51,6 +51,7 @@ impl Export<'_> {
             Type::Node { .. } => (-1, i64::from(nodes) - 1),
             Type::Thread => (-1, self.threads_per_node.cast_signed() as i64 - 1),
             Type::Object(kind) => (0, i64::from(self.model.objects[kind.index()].max(1)) - 1),
+            Type::ObjectOrNone(kind) => (-1, i64::from(self.model.objects[kind.index()].max(1)) - 1),
             Type::Address => (0, MOST_WORD),
             Type::Word => (0, self.most_declared),
             Type::NodeSet | Type::IntSet { .. } => (0, all_of(self.set_range(ty).1)),
@@ -63,7 +64,7 @@ impl Export<'_> {
     pub fn first_value(&self, ty: &Type, initial: Option<i64>) -> i64 {
         match ty {
             Type::Int { lo, .. } => initial.unwrap_or(lo.at(self.model.nodes)),
-            Type::Node { .. } | Type::Thread => -1,
+            Type::Node { .. } | Type::ObjectOrNone(_) | Type::Thread => -1,
             Type::Bool | Type::Address | Type::Word => initial.unwrap_or(0),
             _ => 0,
         }

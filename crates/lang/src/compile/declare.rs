@@ -301,6 +301,13 @@ impl Compiler {
                     args.remove(0);
                     kind
                 }
+                Some(Type::ObjectOrNone(kind)) => {
+                    let kind = &self.protocol.objects[kind.index()];
+                    let (found, help) =
+                        (format!("a call is about an object, and `{kind}?` may be none"), format!("write `{kind}`"));
+                    self.error(params[0].name.span, found).help(help);
+                    continue;
+                }
                 _ => NODE,
             };
             let written = result.as_ref();

@@ -67,6 +67,9 @@ impl Compiler {
             (ast::ExprKind::Name(n), Type::Thread) if n == "none" => {
                 Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: Type::Thread, span: expr.span }
             }
+            (ast::ExprKind::Name(n), Type::ObjectOrNone(_)) if n == "none" => {
+                Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: wanted.clone(), span: expr.span }
+            }
             _ => self.expr(frame, expr)?,
         };
         if !self.require(expr.span, &lowered.ty, wanted) {
@@ -320,6 +323,29 @@ impl Compiler {
         let count = |n: usize| args.len() == n;
         let make = |kind, ty| Some(Expr { kind, ty, span });
         match name.as_str() {
+            "home" if count(1) => {
+                let named = self.expr(frame, &args[0])?;
+                if named.ty.object().is_none() {
+                    let found = self.type_name(&named.ty);
+                    self.error(args[0].span, format!("`home(..)` is asked of an object, not of {found}"))
+                        .help("`home` alone is the home of the object that this is about");
+                    return None;
+                }
+                make(ExprKind::HomeOf(Box::new(named)), SOME_NODE)
+            }
+            "address" | "bytes" if count(1) => {
+                let block = self.expr_of(frame, &args[0], &Type::Object(BLOCK))?;
+                let bytes = Expr { kind: ExprKind::BlockBytes, ty: NUMBER, span };
+                if name == "bytes" {
+                    return Some(bytes);
+                }
+                make(ExprKind::Binary(Operator::Multiply, Box::new(block), Box::new(bytes)), Type::Address)
+            }
+            "block" if count(1) => {
+                self.only_in_handlers(frame, "block(..)", span)?;
+                let address = self.expr_of(frame, &args[0], &Type::Address)?;
+                make(ExprKind::BlockAt(Box::new(address)), Type::ObjectOrNone(BLOCK))
+            }
             "index" if count(1) => {
                 let node = self.expr_of(frame, &args[0], &ANY_NODE)?;
                 self.protocol.asymmetric.get_or_insert(span);
@@ -357,7 +383,16 @@ impl Compiler {
                     span,
                     "function with these arguments called",
                     name,
-                    ["index(n)", "node(i)", "room(lane, n)", "pick(set)"],
+                    [
+                        "home(b)",
+                        "address(b)",
+                        "bytes(b)",
+                        "block(a)",
+                        "index(n)",
+                        "node(i)",
+                        "room(lane, n)",
+                        "pick(set)",
+                    ],
                 );
                 None
             }
@@ -513,8 +548,8 @@ impl Compiler {
             return self.array_binary(frame, op, left, right, span);
         }
         if matches!(op, "==" | "!=") {
-            let right = if left.ty == Type::Thread {
-                self.expr_of(frame, right, &Type::Thread)?
+            let right = if matches!(left.ty, Type::Thread | Type::ObjectOrNone(_)) {
+                self.expr_of(frame, right, &left.ty.clone())?
             } else {
                 self.expr(frame, right)?
             };

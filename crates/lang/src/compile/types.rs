@@ -25,6 +25,8 @@ pub(super) fn fits(from: &Type, to: &Type) -> bool {
     match (from, to) {
         (Int { .. }, Int { .. }) | (Node { .. }, Node { .. }) => true,
         (Int { .. }, Word | Address | Object(_)) => true,
+        // Whether it is one is looked at when it happens.
+        (Object(from) | ObjectOrNone(from), Object(to) | ObjectOrNone(to)) => from == to,
         (Word | Address, Int { .. }) | (Word, Address) | (Address, Word) => true,
         (Object(_), Int { .. } | Word) => true,
         (Bool, Word) => true,
@@ -172,7 +174,8 @@ impl Compiler {
                 if let Some(r) = self.protocol.records.iter().position(|r| r.name == other) {
                     Type::Record(RecordId(r as u16))
                 } else if let Some(o) = self.protocol.objects.iter().position(|o| o == other) {
-                    Type::Object(ObjectKindId(o as u8))
+                    let kind = ObjectKindId(o as u8);
+                    return Some(if optional { Type::ObjectOrNone(kind) } else { Type::Object(kind) });
                 } else {
                     let mut known: Vec<String> =
                         ["bool", "node", "address", "word", "thread", "operation"].map(String::from).to_vec();
@@ -185,7 +188,7 @@ impl Compiler {
             }
         };
         if optional {
-            self.error(name.span, "only `node` can be optional").help("use a bool beside it");
+            self.error(name.span, "only nodes and objects can be optional").help("use a bool beside it");
         }
         Some(ty)
     }

@@ -7,8 +7,7 @@ mod unchecked;
 pub(crate) use own::OwnRecords;
 
 use crate::error::NodeError;
-use crate::handler::Blocked;
-use crate::records::{Lines, Locks, Protocols, Records, Schedule, Slot, Stores, Usage};
+use crate::records::{Blocked, Lines, Locks, Protocols, Records, Schedule, Slot, Stores, Usage};
 use crate::space::{BlockTags, NodeMemory, Pages, Parts, Payloads, Space};
 use crate::thread::NodeThreads;
 use std::cell::{Cell, RefCell};
@@ -106,6 +105,14 @@ impl<C> NodeCore<C> {
     #[inline]
     pub fn block_of(&self, offset: u64) -> Object {
         Object { kind: BLOCK, id: self.protocols.block_number(offset) }
+    }
+
+    /// The number of the block of a byte offset, if that is allocated under a protocol, and its home is known here.
+    pub fn known_block(&self, protocol: usize, offset: u64) -> Option<u32> {
+        let space = self.space.borrow();
+        let page = space.page_of(offset);
+        let is_known = offset < space.bytes() && (!space.by_first_touch(page) || self.pages.is_known(page));
+        (is_known && self.protocol_at(offset) == Some(protocol)).then(|| self.block_of(offset).id)
     }
 
     /// The byte offset of a block.

@@ -15,6 +15,10 @@ pub(crate) struct OwnRecords<'a, C> {
 static UNTOUCHED: [u8; 64 * 1024] = [0; 64 * 1024];
 
 impl<C> SystemView for OwnRecords<'_, C> {
+    fn block_bytes(&self) -> u64 {
+        self.node.protocols.block
+    }
+
     fn home(&self, object: Object) -> Node {
         self.node.home_of(object)
     }

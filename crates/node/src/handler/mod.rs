@@ -10,11 +10,11 @@ mod next;
 mod primitive;
 
 pub use asked::{Asked, AskedStep, Request, pending};
-pub use blocked::{Blockage, Blocked, InQueue, MessageKind, tells_of_a_stall};
+pub use blocked::tells_of_a_stall;
 pub use effects::{Effects, Touched};
 pub use ended::{GoesOn, ThreadHost, let_threads_go_on, resume_threads, try_again};
 pub use memory::HandlerMemory;
-pub use next::{Arrived, Lanes, Stuck};
+pub use next::{Lanes, Stuck};
 pub use primitive::{DataFrom, Primitive};
 
 use crate::space::Data;
@@ -175,6 +175,14 @@ where
     P: DerefMut,
     P::Target: HandlerHost,
 {
+    fn block_bytes(&self) -> u64 {
+        self.0.core().protocols.block
+    }
+
+    fn block_at(&mut self, address: u64) -> Option<u32> {
+        self.0.core().known_block(self.0.effects().protocol, address)
+    }
+
     fn gather_block(&mut self, block: Object) -> Payload {
         let place = self.place_of(block);
         self.gather(std::iter::once(place), false, DataFrom::Block(block))

@@ -1,27 +1,14 @@
 //! Which event of a node may start: a replay goes before other events of its instance, and each needs room for what it may send.
 
 use crate::core::{NodeCore, OwnRecords};
-use crate::records::Instance;
-use trivium_engine::{Event, Node};
+use crate::records::{Arrived, Instance};
+use trivium_engine::Event;
 use trivium_protocol::{EventKind, LaneId, RoleId};
 
 /// The messages of a node that are on their way on its lanes, those that have not left it included.
 pub trait Lanes {
     /// How many.
     fn on_lane(&self, protocol: usize, lane: LaneId) -> u32;
-}
-
-/// A message that has arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrived {
-    /// Of which protocol.
-    pub protocol: usize,
-    /// Who has sent it.
-    pub sender: Node,
-    /// On which lane.
-    pub lane: LaneId,
-    /// Greater than that of all which its sender has sent to this node before it.
-    pub number: u64,
 }
 
 /// Messages that have arrived and cannot start, in the order in which they have.

@@ -3,6 +3,7 @@
 //! Objects are mostly numbered without gaps, as blocks are. So the records of a role for neighbours lie in one page, which
 //! is made with the first of them and found by their number.
 
+mod blocked;
 mod lines;
 mod locks;
 mod protocols;
@@ -11,6 +12,7 @@ mod split_phase;
 mod stores;
 mod usage;
 
+pub use blocked::{Arrived, Blockage, Blocked, InQueue, MessageKind};
 pub use lines::Lines;
 pub use locks::{ASKS, Asking, Locks, OVERTAKES, RELEASE, Taken, holder};
 pub use protocols::{Protocols, Roomy};
