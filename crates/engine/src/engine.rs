@@ -12,7 +12,8 @@ use crate::set::{FEW, Set};
 use std::sync::Arc;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    Access, BLOCK, EventKind, Handler, LaneId, ObjectKindId, Place, Protocol, Response, RoleId, Slot, StateId, Type,
+    Access, BLOCK, EventKind, Expr, Handler, LaneId, ObjectKindId, Place, Protocol, Response, RoleId, Slot, StateId,
+    Type,
 };
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
@@ -337,6 +338,15 @@ impl Engine {
 
     fn find_local_shape(&self, ty: &Type) -> Option<&Shape> {
         self.local_shapes.iter().find(|(known, _)| known == ty).map(|(_, shape)| shape)
+    }
+
+    /// The values that a local of this type takes of such an expression, where that has to be looked at.
+    pub(crate) fn range_of_local(&self, ty: &Type, value: &Expr) -> Option<(i64, i64)> {
+        match ty {
+            Type::Int { lo, hi } => Some((lo.at(self.nodes), hi.at(self.nodes))),
+            Type::Object(_) if !matches!(value.ty, Type::Object(_)) => Some((0, i64::from(u32::MAX))),
+            _ => None,
+        }
     }
 
     /// The least possible element of a set type, and how many are possible.

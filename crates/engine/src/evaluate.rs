@@ -141,13 +141,17 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
             }
         }
         ExprKind::HomeOf(named) => {
-            let (id, Some(kind)) = (scalar(scope, named)?, named.ty.object()) else {
-                return trouble(FaultKind::Malformed, span);
-            };
-            let id = u32::try_from(id).map_err(|_| FaultKind::NoObject).at(span)?;
-            Ok(i64::from(scope.home(Object { kind, id })))
+            let object = object_named(scope, named, span)?;
+            Ok(i64::from(scope.home(object)))
         }
-        ExprKind::BlockBytes => Ok(scope.block_bytes().cast_signed()),
+        ExprKind::AddressOf(named) => {
+            let block = object_named(scope, named, span)?;
+            Ok((u64::from(block.id) * scope.block_bytes()).cast_signed())
+        }
+        ExprKind::BytesOf(named) => {
+            object_named(scope, named, span)?;
+            Ok(scope.block_bytes().cast_signed())
+        }
         ExprKind::Index(node) => {
             let node = scalar(scope, node)?;
             scope.engine().node(node).map(i64::from).at(span)
@@ -180,6 +184,13 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         | ExprKind::Access(_)
         | ExprKind::Flight(..) => scope.own(expr),
     }
+}
+
+/// The object that a value names. `none` names none.
+fn object_named<'e, S: Scope<'e>>(scope: &mut S, named: &Expr, span: Span) -> Try<Object> {
+    let (id, kind) = (scalar(scope, named)?, named.ty.object().ok_or(FaultKind::Malformed).at(span)?);
+    let id = u32::try_from(id).map_err(|_| FaultKind::NoObject).at(span)?;
+    Ok(Object { kind, id })
 }
 
 /// Whether a condition is true.

@@ -69,12 +69,16 @@ pub enum FaultKind {
     Malformed,
 }
 
+const NO_OBJECT: &str = "this is `none`, and no object";
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaultKind::Impossible => f.write_str("this was declared impossible"),
             FaultKind::Unanswered => f.write_str("nothing answers this event"),
             FaultKind::Assertion => f.write_str("assertion failed"),
+            // The range of objects, of which the least below it is `none`.
+            FaultKind::Range { value: -1, lo: 0, hi } if *hi == i64::from(u32::MAX) => NO_OBJECT.fmt(f),
             FaultKind::Range { value, lo, hi } => write!(f, "{value} is outside {lo}..{hi}"),
             FaultKind::ListFull => f.write_str("the list is full"),
             FaultKind::Empty => f.write_str("nothing to take: it is empty"),
@@ -87,7 +91,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Overflow => f.write_str("the result does not fit 64 bits"),
             FaultKind::NoneUsed => f.write_str("`none` where a node or thread is needed"),
             FaultKind::NoSuchNode(node) => write!(f, "there is no node {node}"),
-            FaultKind::NoObject => f.write_str("this is `none`, and no object"),
+            FaultKind::NoObject => NO_OBJECT.fmt(f),
             FaultKind::NoData => f.write_str("the event carries no such data"),
             FaultKind::BadAddress(at) => write!(f, "{at} is not an address"),
             FaultKind::NotHere => f.write_str("the node has no such role for this object"),

@@ -230,9 +230,15 @@ pub(crate) enum Op {
     Home {
         to: Reg,
     },
-    /// How many bytes a block has.
-    BlockBytes {
+    /// The address of the block with this number.
+    AddressOf {
         to: Reg,
+        from: Reg,
+    },
+    /// How many bytes it has.
+    BytesOf {
+        to: Reg,
+        from: Reg,
     },
     /// The block at an address, or -1.
     BlockAt {

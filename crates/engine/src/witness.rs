@@ -128,7 +128,9 @@ impl<W: SystemView> Telling<'_, '_, '_, W> {
             | ExprKind::Negate(inner)
             | ExprKind::Index(inner)
             | ExprKind::NodeAt(inner)
-            | ExprKind::HomeOf(inner) => {
+            | ExprKind::HomeOf(inner)
+            | ExprKind::AddressOf(inner)
+            | ExprKind::BytesOf(inner) => {
                 return self.values(inner, out);
             }
             ExprKind::SetCount(of) | ExprKind::Pick(of) => return self.set_value(of, out),

@@ -105,8 +105,10 @@ pub enum ExprKind {
     Home,
     /// The home of an object that a value names.
     HomeOf(Box<Expr>),
-    /// How many bytes a block has.
-    BlockBytes,
+    /// The address of the first byte of a block that a value names.
+    AddressOf(Box<Expr>),
+    /// How many bytes such a block has.
+    BytesOf(Box<Expr>),
     /// The block in which a byte of shared memory lies, as far as this node knows its home; `none` (-1) if nobody has allocated it under this protocol.
     BlockAt(Box<Expr>),
     /// The thread of a local event.

@@ -159,7 +159,9 @@ pub fn parts(whole: &Expr) -> Vec<&Expr> {
         | ExprKind::SetCount(e)
         | ExprKind::Pick(e)
         | ExprKind::Index(e)
-        | ExprKind::HomeOf(e) => {
+        | ExprKind::HomeOf(e)
+        | ExprKind::AddressOf(e)
+        | ExprKind::BytesOf(e) => {
             vec![e]
         }
         ExprKind::NodeAt(e)

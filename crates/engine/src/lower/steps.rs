@@ -187,8 +187,7 @@ impl Lowering<'_> {
             }
             (Slot::Scalars { count: 1.., .. }, [expr]) => {
                 let to = self.local(local.index(), 0)?;
-                if let Type::Int { lo, hi } = &declared.ty {
-                    let (lo, hi) = (lo.at(self.engine.nodes), hi.at(self.engine.nodes));
+                if let Some((lo, hi)) = self.engine.range_of_local(&declared.ty, expr) {
                     let from = self.value(expr)?;
                     let cell = self.cell(Cell { at: 0, width: 8, lo, hi, initial: lo, node: false })?;
                     self.emit(Op::CheckValue { from, cell }, span);

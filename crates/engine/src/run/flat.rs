@@ -313,7 +313,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 reg!(self, to) = check!(self, at, arithmetic(operator, reg!(self, left), reg!(self, right)));
             }
             Op::Index { to, from } => reg!(self, to) = i64::from(check!(self, at, self.engine.node(reg!(self, from)))),
-            Op::BlockBytes { to } => reg!(self, to) = self.m.block_bytes().cast_signed(),
+            Op::AddressOf { to, from } => {
+                let id = check!(self, at, u32::try_from(reg!(self, from)).map_err(|_| FaultKind::NoObject));
+                reg!(self, to) = (u64::from(id) * self.m.block_bytes()).cast_signed();
+            }
+            Op::BytesOf { to, from } => {
+                check!(self, at, u32::try_from(reg!(self, from)).map_err(|_| FaultKind::NoObject));
+                reg!(self, to) = self.m.block_bytes().cast_signed();
+            }
             Op::BlockAt { to, address } => {
                 reg!(self, to) = self.m.block_at(reg!(self, address).cast_unsigned()).map_or(-1, i64::from);
             }

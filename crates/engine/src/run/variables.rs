@@ -72,11 +72,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             (Slot::Scalars { at, count: 1.. }, [expr]) => {
                 let value = scalar(self, expr)?;
-                if let Type::Int { lo, hi } = &declared.ty {
-                    let (lo, hi) = (lo.at(self.engine.nodes), hi.at(self.engine.nodes));
-                    if !(lo..=hi).contains(&value) {
-                        return trouble(FaultKind::Range { value, lo, hi }, span);
-                    }
+                if let Some((lo, hi)) = self.engine.range_of_local(&declared.ty, expr)
+                    && !(lo..=hi).contains(&value)
+                {
+                    return trouble(FaultKind::Range { value, lo, hi }, span);
                 }
                 self.frame.scalars[at as usize] = value;
             }

@@ -167,8 +167,9 @@ impl Scope<'_> {
             ExprKind::Sender | ExprKind::Me => self.node.clone(),
             ExprKind::Home if self.export.role(self.role).object == NODE => self.node.clone(),
             ExprKind::Home => format!("({} % {nodes})", self.object),
-            ExprKind::HomeOf(named) => format!("({} % {nodes})", self.number(named)),
-            ExprKind::BlockBytes => BLOCK_BYTES.to_string(),
+            ExprKind::HomeOf(named) => format!("({} % {nodes})", self.object_named(named)),
+            ExprKind::AddressOf(named) => format!("({} * {BLOCK_BYTES})", self.object_named(named)),
+            ExprKind::BytesOf(named) => format!("(0 * {} + {BLOCK_BYTES})", self.object_named(named)),
             ExprKind::BlockAt(address) => {
                 let end = u64::from(self.export.model.objects[BLOCK.index()]) * BLOCK_BYTES;
                 let address = self.number(address);
@@ -247,6 +248,11 @@ impl Scope<'_> {
             | ExprKind::InState(..)
             | ExprKind::Over(..) => format!("({} ? 1 : 0)", self.truth(expr)),
         }
+    }
+
+    /// The number of an object: `none` names none.
+    fn object_named(&self, named: &Expr) -> String {
+        format!("within({}, 0, {})", self.number(named), self.export.range(&named.ty, false).1)
     }
 
     /// A set, as a number whose bit 0 is the least element of its type.

@@ -344,6 +344,10 @@ impl<'s> Writer<'s> {
                 let (lo, hi) = self.scope.export.range(&ty, false);
                 out.line(format!("l{} := within({}, {lo}, {hi});", local.0, self.scope.number(value)));
             }
+            (Type::Object(_), [value]) if !matches!(value.ty, Type::Object(_)) => {
+                let number = self.scope.number(value);
+                out.line(format!("l{} := within({number}, 0, {});", local.0, u32::MAX));
+            }
             (Type::Record(_), values) => {
                 let fields: Vec<String> = values.iter().map(|_| self.fresh("value")).collect();
                 for (field, value) in fields.iter().zip(values) {

@@ -67,6 +67,13 @@ impl Compiler {
             (ast::ExprKind::Name(n), Type::Thread) if n == "none" => {
                 Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: Type::Thread, span: expr.span }
             }
+            (ast::ExprKind::Name(n), Type::Object(kind)) if n == "none" => {
+                let kind = &self.protocol.objects[kind.index()];
+                let (found, help) =
+                    (format!("`none` is no {kind}"), format!("what may be none has the type `{kind}?`"));
+                self.error(expr.span, found).help(help);
+                return None;
+            }
             (ast::ExprKind::Name(n), Type::ObjectOrNone(_)) if n == "none" => {
                 Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: wanted.clone(), span: expr.span }
             }
@@ -335,11 +342,10 @@ impl Compiler {
             }
             "address" | "bytes" if count(1) => {
                 let block = self.expr_of(frame, &args[0], &Type::Object(BLOCK))?;
-                let bytes = Expr { kind: ExprKind::BlockBytes, ty: NUMBER, span };
-                if name == "bytes" {
-                    return Some(bytes);
+                match name.as_str() {
+                    "bytes" => make(ExprKind::BytesOf(Box::new(block)), NUMBER),
+                    _ => make(ExprKind::AddressOf(Box::new(block)), Type::Address),
                 }
-                make(ExprKind::Binary(Operator::Multiply, Box::new(block), Box::new(bytes)), Type::Address)
             }
             "block" if count(1) => {
                 self.only_in_handlers(frame, "block(..)", span)?;
@@ -548,7 +554,8 @@ impl Compiler {
             return self.array_binary(frame, op, left, right, span);
         }
         if matches!(op, "==" | "!=") {
-            let right = if matches!(left.ty, Type::Thread | Type::ObjectOrNone(_)) {
+            let is_none = matches!(&right.kind, ast::ExprKind::Name(n) if n == "none");
+            let right = if is_none && left.ty.object().is_some() || left.ty == Type::Thread {
                 self.expr_of(frame, right, &left.ty.clone())?
             } else {
                 self.expr(frame, right)?

@@ -14,7 +14,8 @@ mod stood;
 
 pub use reach::{AccessHost, Stopped, reach_shared};
 pub use stood::{
-    AT_BARRIER, LEFT_MAIN, STALLS, Stood, byte_of, cannot_come, data_text, has_left, standing_at, with_remedy,
+    AT_BARRIER, LEFT_MAIN, LEFT_OVER, STALLS, Stood, byte_of, cannot_come, data_text, has_left, standing_at,
+    with_remedy,
 };
 
 use crate::error::NodeError;

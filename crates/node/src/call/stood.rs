@@ -57,6 +57,9 @@ pub fn cannot_come(left: &[usize]) -> String {
     }
 }
 
+/// The first words where all nodes have finished, and messages stall.
+pub const LEFT_OVER: &str = "deadlock: all nodes have finished, and messages stall that nobody will ever handle";
+
 /// The remedy where messages stall, and nothing else is left.
 pub const STALLS: &str = "a message stalls as long as its receiver's answer is `stall`, and keeps back what is after it on its lane: `trivium check` on the protocol finds such a deadlock; if it finds none, the program never does what the message waits for";
 

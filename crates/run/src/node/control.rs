@@ -23,7 +23,7 @@ const COMPUTES: u64 = 10_000_000;
 /// Of so many locks that a node has taken last node 0 is told.
 const LOCKS_TOLD: usize = 16;
 /// The first words of a deadlock's message.
-const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
 /// What all nodes are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

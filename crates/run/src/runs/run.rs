@@ -8,7 +8,7 @@ use super::result::{LiveNode, RunResult, StallTimes};
 use super::setup::Setup;
 use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
-use crate::node::{Counts, Left};
+use crate::node::{Counts, DEADLOCK, Left};
 use crate::reports::latency::Latency;
 use crate::transport::Transport;
 use crate::transport::{shared, threads};
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_node::{
-    AT_BARRIER, Asked, Blockage, LEFT_MAIN, MemoryUsed, MessageKind, Misses, NodeError, Protocols, Said, Saying, Stood,
-    cannot_come, tells_of_a_stall, with_remedy,
+    AT_BARRIER, Asked, Blockage, LEFT_MAIN, LEFT_OVER, MemoryUsed, MessageKind, Misses, NodeError, Protocols, Said,
+    Saying, Stood, cannot_come, tells_of_a_stall, with_remedy,
 };
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
@@ -360,6 +360,9 @@ fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
     };
     error.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
     error.notes.extend(stalls);
+    if error.what == DEADLOCK && left.len() == stood.len() {
+        error.what = LEFT_OVER.into();
+    }
     if error.help.is_none() { with_remedy(error, &left) } else { error }
 }
 

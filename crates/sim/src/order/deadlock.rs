@@ -4,13 +4,10 @@ use super::World;
 use super::stacks::Known;
 use crate::node::NodeState;
 use trivium_engine::Object;
-use trivium_node::{Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy};
+use trivium_node::{LEFT_OVER, Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy};
 
 /// The first words of it.
 pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
-
-/// The same where all nodes have finished.
-pub(crate) const LEFT_OVER: &str = "deadlock: all nodes have finished, and messages stall that nobody will ever handle";
 
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.

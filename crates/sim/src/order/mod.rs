@@ -15,7 +15,7 @@ mod progress;
 mod stacks;
 mod told;
 
-pub(crate) use deadlock::{DEADLOCK, LEFT_OVER};
+pub(crate) use deadlock::DEADLOCK;
 
 use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;

@@ -117,7 +117,11 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
     let name = file.map(|file| file.display().to_string());
     let hash = library::hash(&protocol);
     let config = Config {
-        system: checked_system(arguments, &protocol),
+        // What a search by brute force explores is also what its counterexample is told of.
+        system: match arguments.brute {
+            true => checked_system(arguments, &protocol).unreduced(),
+            false => checked_system(arguments, &protocol),
+        },
         search: if arguments.brute { Search::Brute } else { Search::Fast },
         method: arguments.method(),
         seed: arguments.common.seed.seed,

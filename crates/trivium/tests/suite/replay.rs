@@ -198,3 +198,19 @@ fn two_replays_are_the_same_but_for_the_time_they_took() {
     };
     assert_eq!(replay(), replay());
 }
+
+/// Calls have numbers, which depend on what is left out: a counterexample is told with those of the search that found it.
+#[test]
+fn a_search_by_brute_force_tells_of_the_calls_that_it_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("calls.tri");
+    let text = "protocol calls\nobject thing\nop go(t: thing, k: 0..2)\nop poke(t: thing)\n\
+        role x of thing everywhere { state A { on go { return } on poke { assert me != me; return } } }\n";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    for search in [&["--brute"][..], &[]] {
+        let found = trivium(&[&["check", file, "--nodes", "2"][..], search].concat());
+        assert!(found.code == Some(1) && found.out.contains("● poke"), "{found:?}");
+        trivium(&[&["check", file, "--nodes", "2", "--format", "json"][..], search].concat()).json(1);
+    }
+}

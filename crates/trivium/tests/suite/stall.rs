@@ -389,7 +389,7 @@ fn what_stalls_after_the_last_program_has_ended_is_told() {
         for told in [sim("1"), sim("2"), run] {
             match ends {
                 true => assert_eq!(told.code, Some(0), "{told:?}"),
-                false => told.refuses(1, &["deadlock", "Tell from node", "stalls on lane left.main"]),
+                false => told.refuses(1, &["all nodes have finished", "Tell from node", "stalls on lane left.main"]),
             }
         }
     }
