@@ -178,7 +178,8 @@ impl MemoryMechanisms for Local {
 
     fn block_at(&mut self, address: u64) -> Option<u32> {
         let block = address / self.block_bytes as u64;
-        ((block + 1) * self.block_bytes as u64 <= self.memory.len() as u64).then_some(block as u32)
+        let is_there = (block + 1) * self.block_bytes as u64 <= self.memory.len() as u64;
+        u32::try_from(block).ok().filter(|_| is_there)
     }
 
     fn gather_block(&mut self, block: Object) -> Payload {
