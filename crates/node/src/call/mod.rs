@@ -14,7 +14,7 @@ mod stood;
 
 pub use reach::{AccessHost, Stopped, reach_shared};
 pub use stood::{
-    AT_BARRIER, LEFT_MAIN, LEFT_OVER, STALLS, Stood, byte_of, cannot_come, data_text, has_left, standing_at,
+    AT_BARRIER, DEADLOCK, LEFT_MAIN, LEFT_OVER, STALLS, Stood, byte_of, cannot_come, data_text, has_left, standing_at,
     with_remedy,
 };
 

@@ -57,6 +57,9 @@ pub fn cannot_come(left: &[usize]) -> String {
     }
 }
 
+/// The first words where nothing can happen any more, and somebody waits.
+pub const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+
 /// The first words where all nodes have finished, and messages stall.
 pub const LEFT_OVER: &str = "deadlock: all nodes have finished, and messages stall that nobody will ever handle";
 

@@ -30,12 +30,13 @@ pub struct Blockage {
 }
 
 impl Blockage {
-    /// The sum of both.
-    pub fn plus(self, other: Blockage) -> Blockage {
-        Blockage {
-            stalled: self.stalled + other.stalled,
-            time: self.time + other.time,
-            kept_back: self.kept_back + other.kept_back,
+    /// Adds what has blocked the queue of one node, by kind, to that of others.
+    pub fn add(sum: &mut BTreeMap<MessageKind, Blockage>, more: BTreeMap<MessageKind, Blockage>) {
+        for (kind, more) in more {
+            let so_far = sum.entry(kind).or_default();
+            so_far.stalled += more.stalled;
+            so_far.time += more.time;
+            so_far.kept_back += more.kept_back;
         }
     }
 }

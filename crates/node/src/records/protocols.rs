@@ -124,14 +124,15 @@ impl Protocols {
         let one_writer = of_each(|protocol| protocol.assumptions.contains(&Assume::OneWriterPerPhase));
         let cached = of_each(|protocol| protocol.cached);
         let may_look_at_forgotten = of_each(may_look_at_forgotten);
+        let any_stalls = engines.iter().any(|engine| engine.may_stall());
         let any_other = engines.len() > 1 && engines.iter().any(|engine| engine.answers_accesses());
         let kinds = |before: usize| engines[..before].iter().map(|engine| engine.protocol().messages.len()).sum();
         Protocols {
             block,
             nodes,
             calls: Vec::new(),
-            any_waits: finite.contains(&true) || engines.iter().any(|engine| engine.may_stall()),
-            any_stalls: engines.iter().any(|engine| engine.may_stall()),
+            any_waits: finite.contains(&true) || any_stalls,
+            any_stalls,
             any_queue: engines.iter().any(|engine| engine.protocol().lanes.iter().any(|lane| lane.queues)),
             roomy: engines.iter().map(|engine| roomy(engine)).collect(),
             finite,

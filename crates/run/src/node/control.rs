@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::{DebugInfo, ProgramFault, SHARED_BASE};
 use trivium_node::{
-    Asking, Binding, CallHost, Mapped, NodeError, Purpose, RELEASE, RUNNING, STALLS, SpaceCall, Taken, Wait, data_text,
-    disagree, holder, shared_u32, tells_of_a_stall,
+    Asking, Binding, CallHost, DEADLOCK, Mapped, NodeError, Purpose, RELEASE, RUNNING, STALLS, SpaceCall, Taken, Wait,
+    data_text, disagree, holder, shared_u32, tells_of_a_stall,
 };
 use trivium_protocol::{Access, BLOCK, NODE};
 
@@ -22,8 +22,6 @@ const AGAIN_STUCK: Duration = Duration::from_millis(2);
 const COMPUTES: u64 = 10_000_000;
 /// Of so many locks that a node has taken last node 0 is told.
 const LOCKS_TOLD: usize = 16;
-/// The first words of a deadlock's message.
-pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
 
 /// What all nodes are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

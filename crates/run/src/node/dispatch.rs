@@ -160,9 +160,6 @@ impl NodeState {
 
     /// The messages that stall here, in words; the first few.
     pub(super) fn stalled(&self) -> Vec<String> {
-        if !self.core.protocols.any_stalls {
-            return Vec::new();
-        }
         let messages = self.queued.inbox.iter().filter_map(|incoming| waiting(&self.core.protocols, incoming, 0));
         self.core.stalled_text(&self.queued.on_lanes, messages)
     }

@@ -23,7 +23,6 @@ use crate::history::{History, Moment};
 use crate::packets::spare::Spare;
 use crate::reports::trace::Tracer;
 use crate::transport::Transport;
-pub(crate) use control::DEADLOCK;
 use control::{Coordinator, Progress};
 pub(crate) use delays::Delays;
 pub(crate) use measured::Counts;

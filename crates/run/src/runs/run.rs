@@ -8,7 +8,7 @@ use super::result::{LiveNode, RunResult, StallTimes};
 use super::setup::Setup;
 use crate::history::meeting::meet;
 use crate::history::{History, RecordedRun};
-use crate::node::{Counts, DEADLOCK, Left};
+use crate::node::{Counts, Left};
 use crate::reports::latency::Latency;
 use crate::transport::Transport;
 use crate::transport::{shared, threads};
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_node::{
-    AT_BARRIER, Asked, Blockage, LEFT_MAIN, LEFT_OVER, MemoryUsed, MessageKind, Misses, NodeError, Protocols, Said,
-    Saying, Stood, cannot_come, tells_of_a_stall, with_remedy,
+    AT_BARRIER, Asked, Blockage, DEADLOCK, LEFT_MAIN, LEFT_OVER, MemoryUsed, MessageKind, Misses, NodeError, Protocols,
+    Said, Saying, Stood, cannot_come, tells_of_a_stall, with_remedy,
 };
 
 /// What a run on threads ends with: its result, or what went wrong, together with what the programs had said by then, if they had begun.
@@ -299,10 +299,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         asked = asked.and(end.asked);
         result.per_node.push(of_node(&end.counts));
         sum = sum.plus(&end.counts);
-        for (kind, stall) in end.stalls {
-            let so_far = stalls.entry(kind).or_default();
-            *so_far = so_far.plus(stall);
-        }
+        Blockage::add(&mut stalls, end.stalls);
         for (kind, count) in end.in_region {
             *in_region.entry(kind).or_default() += count;
         }

@@ -3,7 +3,7 @@
 use crate::events::{Arrival, Credit, Envelope, Expiry, Local, Post, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
-use crate::node::next::{Action, Next, arrived as arrived_as};
+use crate::node::next::{Action, Next, as_arrived};
 use crate::node::shared::Shared;
 use crate::reports::timeline::{Cause, Stretch, Work};
 use crate::reports::trace::{Handled, Note};
@@ -205,7 +205,7 @@ impl NodeState {
         }
         self.hear_of(envelope.object);
         if self.core.protocols.any_stalls {
-            self.core.blocked.has_begun(arrived_as(&envelope), self.now);
+            self.core.blocked.has_begun(as_arrived(&envelope), self.now);
         }
         let packets = envelope.data.as_ref().map_or(0, |data| self.shared.machine.packets(data.bytes.len() as u64));
         let cycles = self.model.interface.receive(arrived, &envelope);

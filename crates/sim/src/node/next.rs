@@ -225,7 +225,7 @@ impl NodeState {
                 return next();
             }
             let (protocol, event, lane) = match arrival {
-                Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some(arrived(envelope))),
+                Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some(as_arrived(envelope))),
                 Arrival::Local(local) => (local.protocol, local.event, None),
                 Arrival::Timer(expiry) => {
                     let &Expiry { protocol, role, object, generation } = &**expiry;
@@ -264,12 +264,10 @@ impl NodeState {
             && self.core.can_start(&self.model.interface, protocol, event)
     }
 
-    /// The messages that stall here, in words; the first few.
+    /// The messages that stall here, with this node, in words; the first few.
     pub fn stalled(&self) -> Vec<String> {
-        if !self.core.protocols.any_stalls {
-            return Vec::new();
-        }
-        self.core.stalled_text(&self.model.interface, self.queues.inbox.iter().filter_map(waiting))
+        let told = self.core.stalled_text(&self.model.interface, self.queues.inbox.iter().filter_map(waiting));
+        told.into_iter().map(|text| format!("node {}: {text}", self.core.me)).collect()
     }
 
     /// Notes what stalls, or is kept back by what does, of the first `up_to` that have arrived.
@@ -292,13 +290,13 @@ impl NodeState {
 fn waiting((key, arrival): &(Key, Arrival)) -> Option<InQueue> {
     match arrival {
         Arrival::Message(envelope) => {
-            Some(InQueue { message: arrived(envelope), event: message_event(envelope), since: key.time })
+            Some(InQueue { message: as_arrived(envelope), event: message_event(envelope), since: key.time })
         }
         _ => None,
     }
 }
 
-pub(super) fn arrived(envelope: &Envelope) -> Arrived {
+pub(super) fn as_arrived(envelope: &Envelope) -> Arrived {
     Arrived { protocol: envelope.protocol, sender: envelope.from, lane: envelope.lane, number: envelope.id }
 }
 

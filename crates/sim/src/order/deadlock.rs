@@ -4,17 +4,16 @@ use super::World;
 use super::stacks::Known;
 use crate::node::NodeState;
 use trivium_engine::Object;
-use trivium_node::{LEFT_OVER, Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy};
-
-/// The first words of it.
-pub(crate) const DEADLOCK: &str = "deadlock: nothing can happen any more, and not all nodes have finished";
+use trivium_node::{
+    DEADLOCK, LEFT_OVER, Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy,
+};
 
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
     pub(crate) fn deadlock(&mut self) -> NodeError {
         let left = self.left();
         let error = self.who_waits(NodeError::subject(DEADLOCK));
-        let stalls = self.nodes.iter().any(|node| !node.borrow().stalled().is_empty());
+        let stalls = self.nothing_stalls().is_err();
         match self.awaits_lock() {
             true => error.help(RELEASE),
             false if stalls => error.help(STALLS),
@@ -27,15 +26,7 @@ impl World {
     /// # Errors
     /// Messages that stall, and will do so for ever.
     pub(crate) fn nothing_stalls(&self) -> Result<(), NodeError> {
-        let told: Vec<String> = self
-            .nodes
-            .iter()
-            .flat_map(|node| {
-                let state = node.borrow();
-                let me = state.core.me;
-                state.stalled().into_iter().map(move |text| format!("node {me}: {text}")).collect::<Vec<_>>()
-            })
-            .collect();
+        let told: Vec<String> = self.nodes.iter().flat_map(|node| node.borrow().stalled()).collect();
         match told.is_empty() {
             true => Ok(()),
             false => Err(told.into_iter().fold(NodeError::subject(LEFT_OVER).help(STALLS), NodeError::note)),
@@ -72,7 +63,7 @@ impl World {
         for node in &self.nodes {
             let state = node.borrow();
             for text in state.stalled() {
-                error = error.note(format!("node {}: {text}", state.core.me));
+                error = error.note(text);
             }
             for (protocol, lane) in state.full_lanes() {
                 let declared = self.shared.protocols.engines[protocol].protocol();

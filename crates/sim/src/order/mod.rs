@@ -15,8 +15,6 @@ mod progress;
 mod stacks;
 mod told;
 
-pub(crate) use deadlock::DEADLOCK;
-
 use crate::events::{Key, Post, Posted, Signal};
 use crate::node::NodeState;
 use crate::node::asked::{AskedNote, AskedWatch};
@@ -304,8 +302,8 @@ impl World {
         }
     }
 
-    /// All programs have ended, the last at cycle `last`: when the simulation ends, if anything happens until then. What happens before the given cycle still counts: by then any
-    /// order of nodes may have simulated it, and none has simulated more.
+    /// All programs have ended, the last at cycle `last`: when the simulation ends, if anything happens until then. What happens before
+    /// the given cycle still counts: by then any order of nodes may have simulated it, and none has simulated more.
     pub(crate) fn end_after(&mut self, last: u64) -> u64 {
         let settles = if self.shared.protocols.any_stalls { SETTLES } else { 0 };
         self.max_cycles = self.max_cycles.min(last + settles.max(2 * self.shared.machine.lookahead()));

@@ -11,14 +11,14 @@ use crate::node::NodeState;
 use crate::node::forced::{NEVER, Times};
 use crate::node::script::{Does, Planned, Script, plain_memory};
 use crate::node::shared::Shared;
-use crate::order::{DEADLOCK, Limits, Runner, World};
+use crate::order::{Limits, Runner, World};
 use crate::reports::trace::{Handled, Note};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
-use trivium_node::{LEFT_OVER, NodeError, Protocols, Space};
+use trivium_node::{DEADLOCK, LEFT_OVER, NodeError, Protocols, Space};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.

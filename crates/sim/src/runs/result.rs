@@ -223,10 +223,7 @@ impl SimResult {
             ended = ended.max(node.span.1);
             sum = sum.plus(&node.counts);
             whole = whole.plus(&node.whole);
-            for (kind, stall) in node.stalls {
-                let so_far = stalls.entry(kind).or_default();
-                *so_far = so_far.plus(stall);
-            }
+            Blockage::add(&mut stalls, node.stalls);
             per_node.push(node.counts);
             saying.add(number, node.said);
             stood.extend(node.stood);
