@@ -3,7 +3,7 @@
 //! An array is the bytes of its elements, one after the other. As an argument of an event, and as a local, it is these bytes as words of eight, which
 //! are kept in the place of a set: both have no more words than an event has arguments.
 
-use crate::cell::{Cell, get};
+use crate::cell::{Cell, Names, get};
 use crate::fault::FaultKind;
 use crate::number::{fit, index};
 use crate::set::{Set, WORDS};
@@ -42,7 +42,7 @@ impl ArrayCell {
 
     /// Whether it has places for nodes.
     pub fn names_nodes(&self) -> bool {
-        self.by_node || self.fields.iter().any(|field| field.node)
+        self.by_node || self.fields.iter().any(|field| field.names != Names::Nothing)
     }
 
     /// The number of an element in the order in which they lie.
@@ -122,7 +122,7 @@ impl ArrayCell {
     pub fn told(&self, record: &[u8], base: usize, place: u32) -> u32 {
         let at = base + self.element_at(place);
         let mut told = 0u32;
-        for field in self.fields.iter().filter(|field| !field.node) {
+        for field in self.fields.iter().filter(|field| field.names == Names::Nothing) {
             let raw = get(record, at + field.at as usize, field.width);
             told = told.wrapping_mul(31).wrapping_add(crate::number::low_u32(raw ^ (raw >> 32)));
         }

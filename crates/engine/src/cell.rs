@@ -1,4 +1,5 @@
-//! A scalar in a record: a little-endian number of few bytes, which is its distance from its first value.
+//! A scalar in a record: a little-endian number of few bytes, which is its distance from its first value. A set that is an element is one, too:
+//! its bits.
 
 use crate::fault::FaultKind;
 use crate::number::{low_u8, low_u16, low_u32};
@@ -36,6 +37,17 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, width: u8, value: u64) {
     }
 }
 
+/// Which nodes a value names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// None: it is no node.
+    Nothing,
+    /// The one whose number it is.
+    Node,
+    /// Those whose bits are set.
+    Nodes,
+}
+
 /// A scalar in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
@@ -49,8 +61,8 @@ pub(crate) struct Cell {
     pub hi: i64,
     /// The value that zero stands for.
     pub initial: i64,
-    /// Whether it is the number of a node.
-    pub node: bool,
+    /// Which nodes it names.
+    pub names: Names,
 }
 
 impl Cell {
@@ -83,7 +95,7 @@ impl Cell {
     pub fn check(&self, value: i64) -> Result<(), FaultKind> {
         if (self.lo..=self.hi).contains(&value) {
             Ok(())
-        } else if !self.node {
+        } else if self.names != Names::Node {
             Err(FaultKind::Range { value, lo: self.lo, hi: self.hi })
         } else if value == -1 {
             Err(FaultKind::NoneUsed)

@@ -305,6 +305,17 @@ impl Engine {
         }
     }
 
+    /// What the sets may be that are elements of an array.
+    pub(crate) fn set_in_array(&self, place: &Place, span: Span) -> Try<SetCell> {
+        let (Some(Shape::Array(_)), Type::Array { of, .. }) =
+            (self.shape(place), &self.protocol.roles[place.role.index()].vars[place.var.index()].ty)
+        else {
+            return trouble(FaultKind::Malformed, span);
+        };
+        let (lo, count) = self.set_range(of);
+        Ok(SetCell { at: 0, lo, count: fit(count, "the size of a set"), nodes: **of == Type::NodeSet })
+    }
+
     /// Where a list lies.
     #[inline]
     pub(crate) fn list_cell(&self, place: &Place, span: Span) -> Try<&ListCell> {

@@ -8,7 +8,7 @@ use crate::layout::Shape;
 use crate::mechanisms::{Node, Object};
 use crate::set::Set;
 use trivium_protocol::source::Span;
-use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Quantifier, RoleId, SetOperator, Type};
+use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
 
 /// What an expression is evaluated in.
 pub(crate) trait Scope<'e> {
@@ -239,6 +239,7 @@ pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) 
                 into.insert(set_bit(scope.engine(), &expr.ty, value).at(element.span)?);
             }
         }
+        ExprKind::Element(..) | ExprKind::LocalElement(..) => into.0[0] = scalar(scope, expr)?.cast_unsigned(),
         ExprKind::AllNodes => *into = Set::all(scope.engine().nodes),
         ExprKind::SetBinary(operator, left, right) => {
             let (lo, _) = scope.engine().set_range(&expr.ty);
@@ -258,6 +259,17 @@ pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) 
     Ok(())
 }
 
+/// The bits of a set that becomes an element of an array.
+pub(crate) fn bits<'e, S: Scope<'e>>(scope: &mut S, place: &Place, expr: &Expr) -> Try<i64> {
+    let cell = scope.engine().set_in_array(place, expr.span)?;
+    let mut value = Set::default();
+    set_from(scope, expr, cell.lo, &mut value)?;
+    if let Some(outside) = value.first_from(cell.count, false) {
+        cell.bit(outside + cell.lo).at(expr.span)?;
+    }
+    Ok(value.0[0].cast_signed())
+}
+
 /// All numbers of an array or a list: of each element its fields.
 pub(crate) fn array<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Vec<i64>> {
     let span = expr.span;
@@ -270,7 +282,7 @@ pub(crate) fn array<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<Vec<i64
                 _ => trouble(FaultKind::Malformed, span),
             }
         }
-        ExprKind::SetOf(elements) if elements.is_empty() => Ok(Vec::new()),
+        ExprKind::SetOf(elements) => elements.iter().map(|element| scalar(scope, element)).collect(),
         ExprKind::Var(place) => {
             let shape = scope.engine().shape(place);
             let record = scope.record(&place.owner, place.role, span)?;

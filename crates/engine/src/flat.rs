@@ -324,6 +324,15 @@ pub(crate) enum Op {
         to: Reg,
         set: SetReg,
     },
+    /// A set of at most 64 elements as its bits, which is what an element of an array is.
+    BitsOfSet {
+        to: Reg,
+        set: SetReg,
+    },
+    SetOfBits {
+        set: SetReg,
+        from: Reg,
+    },
     Pick {
         to: Reg,
         set: SetReg,

@@ -79,7 +79,8 @@ impl Engine {
         args: &[i64],
         world: &W,
     ) -> Result<bool, Fault> {
-        let mut view = View { engine: self, world, object, me: Some(me), locals: args.to_vec() };
+        let locals = self.first_words(condition.event, args);
+        let mut view = View { engine: self, world, object, me: Some(me), locals };
         self.condition(&mut view, &condition.condition, object)
     }
 

@@ -12,7 +12,7 @@ use crate::set::{FEW, Set};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Protocol, Type};
 
-pub(crate) use crate::cell::{Cell, get, put};
+pub(crate) use crate::cell::{Cell, Names, get, put};
 pub(crate) use crate::list::ListCell;
 
 /// Most bytes of a record.
@@ -169,10 +169,10 @@ impl Shape {
     /// Whether it is a node, a set of nodes, or has such parts.
     pub fn names_nodes(&self) -> bool {
         match self {
-            Shape::Scalar(cell) => cell.node,
+            Shape::Scalar(cell) => cell.names != Names::Nothing,
             Shape::Set(set) => set.nodes,
-            Shape::List(list) => list.fields.iter().any(|f| f.node),
-            Shape::Record(fields) => fields.iter().any(|f| f.node),
+            Shape::List(list) => list.fields.iter().any(|f| f.names != Names::Nothing),
+            Shape::Record(fields) => fields.iter().any(|f| f.names != Names::Nothing),
             Shape::Array(array) => array.names_nodes(),
         }
     }
@@ -235,7 +235,7 @@ impl Planner<'_> {
     }
 
     fn cell(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Cell, LoadError> {
-        let node = matches!(ty, Type::Node { .. });
+        let names = if matches!(ty, Type::Node { .. }) { Names::Node } else { Names::Nothing };
         let (lo, hi, first) = match ty {
             Type::Bool => (0, 1, initial.unwrap_or(0)),
             Type::Int { lo, hi } => {
@@ -259,7 +259,7 @@ impl Planner<'_> {
             let message = format!("the first value {first} is outside {lo}..{hi} with {} nodes", self.nodes);
             return Err(self.error(span, message));
         }
-        let cell = Cell { at: self.at, width: width(lo, hi), lo, hi, initial: first, node };
+        let cell = Cell { at: self.at, width: width(lo, hi), lo, hi, initial: first, names };
         self.at += u32::from(cell.width);
         Ok(cell)
     }
@@ -274,6 +274,29 @@ impl Planner<'_> {
         let set = SetCell { at: self.at, lo, count: fit(count, "a set, whose size has been looked at"), nodes };
         self.at += set.bytes();
         Ok(set)
+    }
+
+    /// A set that is an element of an array, as its bits.
+    fn bits(&mut self, ty: &Type, span: Span) -> Result<Cell, LoadError> {
+        let shape = Planner { at: 0, ..*self }.shape(ty, None, false, span)?;
+        let Shape::Set(SetCell { count, nodes, .. }) = shape else {
+            return Err(self.error(span, "an element that is no set has no bits".into()));
+        };
+        let (lo, hi) = match count {
+            0..64 => (0, (1 << count) - 1),
+            64 => (i64::MIN, i64::MAX),
+            _ => {
+                let message = format!(
+                    "a set that is an element of an array has room for at most 64 elements, not for {count}: \
+                     use fewer nodes, or an array by node of truth values"
+                );
+                return Err(self.error(span, message));
+            }
+        };
+        let names = if nodes { Names::Nodes } else { Names::Nothing };
+        let cell = Cell { at: self.at, width: width(lo, hi), lo, hi, initial: 0, names };
+        self.at += u32::from(cell.width);
+        Ok(cell)
     }
 
     fn list(&mut self, of: &Type, capacity: i64, span: Span) -> Result<ListCell, LoadError> {
@@ -309,6 +332,7 @@ impl Planner<'_> {
         let mut element = Planner { protocol: self.protocol, nodes: self.nodes, at: 0 };
         let fields = match of {
             Type::Record(record) => element.fields(record.index(), span)?,
+            Type::NodeSet | Type::IntSet { .. } => vec![element.bits(of, span)?],
             scalar => vec![element.cell(scalar, initial, false, span)?],
         };
         let count = hi.abs_diff(lo).saturating_add(1);

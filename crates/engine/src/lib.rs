@@ -56,6 +56,7 @@ mod lower;
 pub mod mechanisms;
 mod newborn;
 pub mod number;
+mod passed;
 mod plan;
 mod record;
 mod rename;

@@ -226,6 +226,11 @@ impl Engine {
                 let each = names.zip(fields).map(|(f, v)| format!("{}={}", f.name, self.scalar_text(&f.ty, *v)));
                 format!("({})", each.collect::<Vec<_>>().join(" "))
             }
+            set @ (Type::NodeSet | Type::IntSet { .. }) => {
+                let (lo, _) = self.set_range(set);
+                let set = Set::of_words(fields);
+                set_text(set.iter(false).map(|bit| bit + lo))
+            }
             scalar => fields.iter().map(|v| self.scalar_text(scalar, *v)).collect::<Vec<_>>().join(" "),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::array::ArrayCell;
 use crate::engine::Engine;
-use crate::layout::{Cell, ListCell, SetCell, Shape};
+use crate::layout::{Cell, ListCell, Names, SetCell, Shape};
 use crate::mechanisms::{Args, Node, Payload};
 use crate::number::fit;
 use crate::set::Set;
@@ -102,7 +102,7 @@ impl Engine {
             let Some((mine, rest)) = shape.split(words) else { break };
             words = rest;
             match shape {
-                Shape::Scalar(cell) if cell.node => renamed.push(renamed_node(mine[0], to)),
+                Shape::Scalar(cell) if cell.names != Names::Nothing => renamed.push(renamed_field(cell, mine[0], to)),
                 Shape::Set(set) if set.nodes => {
                     let value = renamed_set(&Set::of_words(mine), to, self.few());
                     value.0[..mine.len()].iter().for_each(|&word| renamed.push(word.cast_signed()));
@@ -132,7 +132,17 @@ fn renamed_node(node: i64, to: &[Node]) -> i64 {
 }
 
 fn renamed_field(field: &Cell, value: i64, to: &[Node]) -> i64 {
-    if field.node { renamed_node(value, to) } else { value }
+    match field.names {
+        Names::Nothing => value,
+        Names::Node => renamed_node(value, to),
+        Names::Nodes => each_bit(value).fold(0, |renamed, node| renamed | 1 << renamed_node(node, to)),
+    }
+}
+
+/// The elements of a set that is an element of an array, by their bits.
+fn each_bit(bits: i64) -> impl Iterator<Item = i64> {
+    let bits = bits.cast_unsigned();
+    (0..64).filter(move |bit| bits >> bit & 1 == 1)
 }
 
 fn renamed_set(set: &Set, to: &[Node], few: bool) -> Set {
@@ -142,9 +152,9 @@ fn renamed_set(set: &Set, to: &[Node], few: bool) -> Set {
 }
 
 fn rename_cell(cell: &Cell, record: &mut [u8], base: usize, to: &[Node]) {
-    if cell.node {
-        let node = cell.read(record, base);
-        cell.write(record, base, renamed_node(node, to));
+    if cell.names != Names::Nothing {
+        let value = cell.read(record, base);
+        cell.write(record, base, renamed_field(cell, value, to));
     }
 }
 
@@ -217,10 +227,16 @@ fn rename_shape(shape: &Shape, record: &mut [u8], to: &[Node], few: bool) {
 }
 
 fn see_cell(cell: &Cell, record: &[u8], base: usize, place: u32, see: &mut impl FnMut(u32, Node)) {
-    if cell.node
-        && let Ok(node) = Node::try_from(cell.read(record, base))
-    {
-        see(place, node);
+    match cell.names {
+        Names::Nothing => {}
+        Names::Node => {
+            if let Ok(node) = Node::try_from(cell.read(record, base)) {
+                see(place, node);
+            }
+        }
+        Names::Nodes => {
+            each_bit(cell.read(record, base)).for_each(|node| see(place, fit(node, "the number of a node")));
+        }
     }
 }
 

@@ -34,6 +34,48 @@ pub fn c_header(protocol: &Protocol) -> String {
 struct CParam {
     name: String,
     ty: &'static str,
+    /// Of a list and an array, which is a pointer to its numbers: how many of these are passed at most.
+    numbers: Option<usize>,
+    /// The parameter that is a list's length. In C it stands after the pointer; it is passed before the elements.
+    length: Option<String>,
+}
+
+impl CParam {
+    fn scalar(name: String, ty: &'static str) -> CParam {
+        CParam { name, ty, numbers: None, length: None }
+    }
+
+    /// As it stands in the declaration of the function.
+    fn declared(&self) -> String {
+        let pointer = declaration(self.ty, &self.name);
+        self.length.as_ref().map_or(pointer.clone(), |length| format!("{pointer}, int64_t {length}"))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.length.iter().chain([&self.name])
+    }
+
+    /// The numbers that are passed, as expressions.
+    fn passed(&self, fields: usize) -> Vec<String> {
+        let Some(numbers) = self.numbers else { return vec![to_word(self.ty, &self.name)] };
+        let name = &self.name;
+        let number = |at: usize| match &self.length {
+            Some(length) => format!("{length} > {} ? {name}[{at}] : 0", at / fields),
+            None => format!("{name}[{at}]"),
+        };
+        self.length.iter().cloned().chain((0..numbers).map(number)).collect()
+    }
+
+    /// The numbers that are passed, as a declaration has them; elements have no names, which could be those of other parameters.
+    fn raw(&self) -> Vec<String> {
+        match self.numbers {
+            None => vec![format!("int64_t {}", self.name)],
+            Some(numbers) => {
+                let elements = (0..numbers).map(|_| "int64_t".to_string());
+                self.length.iter().map(|length| format!("int64_t {length}")).chain(elements).collect()
+            }
+        }
+    }
 }
 
 fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
@@ -41,9 +83,9 @@ fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
     let result = op.result.as_ref().map_or("void", c_type);
     let raw = if op.result.is_some() { "int64_t" } else { "void" };
     let function = format!("{prefix}_{}", op.name);
-    let words: Vec<String> = params.iter().map(|p| format!("int64_t {}", p.name)).collect();
-    let typed: Vec<String> = params.iter().map(|p| declaration(p.ty, &p.name)).collect();
-    let passed: Vec<String> = params.iter().map(|p| to_word(p.ty, &p.name)).collect();
+    let words: Vec<String> = params.iter().flat_map(|(p, _)| p.raw()).collect();
+    let typed: Vec<String> = params.iter().map(|(p, _)| p.declared()).collect();
+    let passed: Vec<String> = params.iter().flat_map(|(p, fields)| p.passed(*fields)).collect();
     let called = format!("trivium_{function}({})", passed.join(", "));
     let body = match result {
         "void" => called,
@@ -64,19 +106,34 @@ fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
     );
 }
 
-/// The object comes first, under the name of its kind, unless the call is about the node itself.
-fn params(protocol: &Protocol, op: &Op) -> Vec<CParam> {
-    let mut params = Vec::new();
+/// The object comes first, under the name of its kind, unless the call is about the node itself. With each, of how many numbers an element
+/// is.
+fn params(protocol: &Protocol, op: &Op) -> Vec<(CParam, usize)> {
+    let mut params: Vec<(CParam, usize)> = Vec::new();
     if op.object != NODE {
         let ty = if op.object == BLOCK { "void *" } else { "int32_t" };
-        params.push(CParam { name: unreserved(&protocol.objects[op.object.index()]), ty });
+        params.push((CParam::scalar(unreserved(&protocol.objects[op.object.index()]), ty), 1));
     }
     for arg in &op.args {
-        let mut name = unreserved(&arg.name);
-        while params.iter().any(|p| p.name == name) {
-            name.push('_');
+        let unused = |params: &[(CParam, usize)], mut name: String| {
+            while params.iter().any(|(p, _)| p.names().any(|taken| *taken == name)) {
+                name.push('_');
+            }
+            name
+        };
+        let name = unused(&params, unreserved(&arg.name));
+        let (Type::List { of, .. } | Type::Array { of, .. }) = &arg.ty else {
+            params.push((CParam::scalar(name, c_type(&arg.ty)), 1));
+            continue;
+        };
+        let mut numbers = protocol.passed_for(&arg.ty);
+        let mut length = None;
+        if let Type::List { .. } = arg.ty {
+            numbers -= 1;
+            length = Some(unused(&params, format!("{name}_length")));
         }
-        params.push(CParam { name, ty: c_type(&arg.ty) });
+        let list = CParam { name, ty: "const int64_t *", numbers: Some(numbers), length };
+        params.push((list, protocol.numbers_of(of)));
     }
     params
 }
@@ -93,6 +150,14 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
             Type::Node { .. } => said.push(format!("{what} is a node")),
             Type::Bool => said.push(format!("{what} is 0 or 1")),
             Type::Address => said.push(format!("{what} points into shared memory")),
+            Type::List { of, up_to, .. } => {
+                let each = elements(protocol, of);
+                said.push(format!("{what} points to {what}_length elements, at most {up_to}, {each}"));
+            }
+            Type::Array { by, of } => {
+                let each = elements(protocol, of);
+                said.push(format!("{what} points to the elements of {}, {each}", protocol.type_name(by)));
+            }
             Type::Object(kind) if *kind != BLOCK => {
                 said.push(format!("{what} is the number of a {}", protocol.objects[kind.index()]));
             }
@@ -103,6 +168,17 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
         }
     }
     if said.is_empty() { String::new() } else { format!("/* {}. */\n", said.join("; ")) }
+}
+
+/// What stands in C for an element of a list or an array.
+fn elements(protocol: &Protocol, of: &Type) -> String {
+    match of {
+        Type::Record(record) => {
+            let fields = protocol.records[record.index()].fields.iter().map(|field| field.name.as_str());
+            format!("each {}", fields.collect::<Vec<_>>().join(", "))
+        }
+        other => format!("each {}", protocol.type_name(other)),
+    }
 }
 
 fn c_type(ty: &Type) -> &'static str {

@@ -54,7 +54,8 @@ struct Flow<'p> {
     mixed: BTreeSet<Holder>,
 }
 
-/// For each call, which of its arguments can be left at one value, since nothing looks at them.
+/// For each call, which of its arguments can be left at one value, since nothing looks at them. Of a list these are its elements: how long it is decides how long
+/// others are.
 #[must_use]
 pub fn idle_arguments(protocol: &Protocol) -> Vec<Vec<bool>> {
     let mut flow = Flow::new(protocol);
@@ -67,7 +68,8 @@ pub fn idle_arguments(protocol: &Protocol) -> Vec<Vec<bool>> {
     let is_idle = |op: usize, arg: usize, ty: &Type| {
         // One node or object in place of all would tell them apart.
         let holder = Holder::Call(OpId::at(op), arg as u16);
-        matches!(ty, Type::Bool | Type::Int { .. } | Type::Word)
+        let of = if let Type::List { of, .. } = ty { of } else { ty };
+        matches!(of, Type::Bool | Type::Int { .. } | Type::Word)
             && !looked_at.contains(&holder)
             && !meets_others.contains(&holder)
     };

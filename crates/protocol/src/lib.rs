@@ -20,6 +20,7 @@ mod nearest;
 mod operation;
 pub mod orders;
 mod parameter;
+mod passed;
 pub mod source;
 mod stored;
 pub mod walk;

@@ -29,6 +29,9 @@ pub struct Story {
     pub property: Option<String>,
     /// How.
     pub reason: Option<String>,
+    /// Where the outcome of a scenario is forbidden that has been reached: no handler is to blame.
+    #[serde(skip)]
+    pub forbidden: Option<Source>,
     /// In a deadlock: who waits for what.
     pub waiting: Vec<Waiting>,
     /// What grew beyond its bound, if something did.

@@ -7,10 +7,10 @@ use crate::system::layout::BLOCK_BYTES;
 use crate::system::mark::stored_values;
 use crate::system::world::node;
 use trivium_engine::number::fit;
-use trivium_engine::{Args, MAX_ARGS, Node, Object};
+use trivium_engine::{Args, Engine, Node, Object};
 use trivium_protocol::idle::idle_arguments;
 use trivium_protocol::{
-    BLOCK, BodyPlace, BodyStep, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction,
+    BLOCK, BodyPlace, BodyStep, EventKind, NODE, Named, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction,
     ScenarioValue, Type,
 };
 
@@ -192,6 +192,7 @@ impl Client {
 
     /// The most general client: any thread of the acting nodes, anything.
     pub(crate) fn general(
+        engine: &Engine,
         protocol: &Protocol,
         system: &System,
         objects: &[u32],
@@ -217,7 +218,7 @@ impl Client {
         for op in 0..protocol.ops.len() {
             let (op, before) = (OpId::at(op), intents.len());
             let idle = idle.get(op.index()).map_or(&[][..], Vec::as_slice);
-            calls(protocol, op, idle, system, objects, addresses, &mut intents)?;
+            calls(engine, op, idle, system, objects, addresses, &mut intents)?;
             if intents.len() == before {
                 unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
             }
@@ -240,7 +241,8 @@ impl Client {
     }
 
     /// The threads of a scenario.
-    pub(crate) fn scenario(protocol: &Protocol, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
+    pub(crate) fn scenario(engine: &Engine, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
+        let protocol = engine.protocol();
         let mut numbers = vec![0u8; system.nodes as usize];
         let (mut threads, mut intents, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for thread in &scenario.threads {
@@ -257,11 +259,14 @@ impl Client {
             for place in &thread.body.places {
                 fits(protocol, system, scenario, place)?;
             }
-            let looks = thread.body.places.iter().map(|place| match &place.step {
-                BodyStep::Look(action) => Some(intent_number(protocol, action, &mut intents)),
-                BodyStep::Set(..) | BodyStep::Unless(..) | BodyStep::Goto(_) => None,
-            });
-            places.push(looks.collect());
+            let mut looks = Vec::new();
+            for place in &thread.body.places {
+                looks.push(match &place.step {
+                    BodyStep::Look(action) => Some(intent_number(engine, action, &mut intents)?),
+                    BodyStep::Set(..) | BodyStep::Unless(..) | BodyStep::Goto(_) => None,
+                });
+            }
+            places.push(looks);
         }
         Ok(Client {
             threads_of: threads_of(system.nodes, threads.iter().copied()),
@@ -288,8 +293,8 @@ impl Client {
 fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyPlace) -> Result<(), ConfigError> {
     let BodyStep::Look(ScenarioAction::Call { op, args, .. }) = &place.step else { return Ok(()) };
     let op = &protocol.ops[op.index()];
-    for (value, arg) in args.iter().zip(&op.args) {
-        let Type::Int { lo, hi } = &arg.ty else { continue };
+    for (value, arg, ty) in passed(protocol, op, args) {
+        let Type::Int { lo, hi } = ty else { continue };
         let (lo, hi, value) = (lo.at(system.nodes), hi.at(system.nodes), value.at(BLOCK_BYTES.cast_signed()));
         if !(lo..=hi).contains(&value) {
             let at = protocol.sources.place(place.span);
@@ -304,6 +309,27 @@ fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyP
         }
     }
     Ok(())
+}
+
+/// What is passed to a call: each number, with its parameter and its type; of a list the elements that it has.
+fn passed<'p>(
+    protocol: &'p Protocol,
+    op: &'p Op,
+    args: &'p [ScenarioValue],
+) -> impl Iterator<Item = (&'p ScenarioValue, &'p Named, &'p Type)> {
+    let mut left = args;
+    op.args.iter().flat_map(move |arg| {
+        let (own, rest) = left.split_at(protocol.passed_for(&arg.ty).min(left.len()));
+        left = rest;
+        let (own, ty) = match (&arg.ty, own) {
+            (Type::List { of, .. }, [length, elements @ ..]) => {
+                (&elements[..usize::try_from(length.number).unwrap_or(0).min(elements.len())], &**of)
+            }
+            (Type::Array { of, .. }, elements) => (elements, &**of),
+            (ty, own) => (own, ty),
+        };
+        own.iter().map(move |value| (value, arg, ty))
+    })
 }
 
 /// Whether the client makes read-modify-writes: a role answers them. Where none does, they are stores.
@@ -327,7 +353,11 @@ fn threads_of(nodes: u32, places: impl Iterator<Item = ThreadPlace>) -> Vec<Vec<
     of
 }
 
-fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec<Intent>) -> (u16, Option<u16>) {
+fn intent_number(
+    engine: &Engine,
+    action: &ScenarioAction,
+    intents: &mut Vec<Intent>,
+) -> Result<(u16, Option<u16>), ConfigError> {
     let value = |value: &ScenarioValue| value.at(BLOCK_BYTES.cast_signed());
     let intent = match action {
         ScenarioAction::Read { block, .. } => Intent::Read { block: *block },
@@ -335,22 +365,31 @@ fn intent_number(protocol: &Protocol, action: &ScenarioAction, intents: &mut Vec
             Intent::Write { block: *block, value: value(stored).cast_unsigned() }
         }
         ScenarioAction::Call { op, object, args, .. } => {
-            let kind = protocol.ops[op.index()].object;
+            let kind = engine.protocol().ops[op.index()].object;
             let object = Object { kind, id: if kind == NODE { 0 } else { *object } };
             let args: Vec<i64> = args.iter().map(value).collect();
-            Intent::Call { op: *op, object, args: Args::of(&args) }
+            Intent::Call { op: *op, object, args: words_passed(engine, *op, &args)? }
         }
     };
     let number = intents.iter().position(|known| *known == intent).unwrap_or_else(|| {
         intents.push(intent);
         intents.len() - 1
     });
-    (fit(number, "the number of an action: there are at most 65,535"), action.register())
+    Ok((fit(number, "the number of an action: there are at most 65,535"), action.register()))
+}
+
+/// The arguments of a call from what is passed.
+fn words_passed(engine: &Engine, op: OpId, passed: &[i64]) -> Result<Args, ConfigError> {
+    let words = engine.words_passed(op, passed).map_err(|what| {
+        let name = &engine.protocol().ops[op.index()].name;
+        ConfigError::new(format!("`{name}`: {what}"), "check it with other parameters, or with more nodes")
+    })?;
+    Ok(Args::of(&words))
 }
 
 /// Adds every call of an operation: each object with each combination of arguments, of which idle ones have one value.
 fn calls(
-    protocol: &Protocol,
+    engine: &Engine,
     op: OpId,
     idle: &[bool],
     system: &System,
@@ -358,14 +397,17 @@ fn calls(
     addresses: &[i64],
     intents: &mut Vec<Intent>,
 ) -> Result<(), ConfigError> {
+    let protocol = engine.protocol();
     let declared = &protocol.ops[op.index()];
     for id in 0..objects[declared.object.index()] {
         let object = Object { kind: declared.object, id };
         // A call about a block is about the word of it that is looked at.
         let word = [i64::from(id) * BLOCK_BYTES.cast_signed()];
         let addresses = if declared.object == BLOCK { &word } else { addresses };
-        let combinations = combinations(declared, idle, system, objects, addresses)?;
-        intents.extend(combinations.iter().map(|args| Intent::Call { op, object, args: Args::of(args) }));
+        for passed in combinations(protocol, declared, idle, system, objects, addresses)? {
+            let args = words_passed(engine, op, &passed)?;
+            intents.push(Intent::Call { op, object, args });
+        }
         if intents.len() > MOST_INTENTS {
             return Err(too_many(declared));
         }
@@ -382,7 +424,8 @@ fn what_is_missing(protocol: &Protocol, op: OpId, system: &System, objects: &[u3
     if objects[declared.object.index()] == 0 {
         return nothing(declared.object);
     }
-    let empty = |ty: &Type| domain(ty, system, objects, addresses).is_some_and(|values| values.is_empty());
+    let values = Domains { protocol, system, objects, addresses };
+    let empty = |ty: &Type| values.of(ty, false).is_some_and(|values| values.is_empty());
     let Some(arg) = declared.args.iter().find(|arg| empty(&arg.ty)) else {
         return "there is nothing to make it with".into();
     };
@@ -405,66 +448,130 @@ fn too_many(op: &Op) -> ConfigError {
     )
 }
 
-/// Every combination of a call's arguments, as words.
+/// Every combination of what can be passed to a call.
 fn combinations(
+    protocol: &Protocol,
     op: &Op,
     idle: &[bool],
     system: &System,
     objects: &[u32],
     addresses: &[i64],
 ) -> Result<Vec<Vec<i64>>, ConfigError> {
+    let domains = Domains { protocol, system, objects, addresses };
     let mut combinations = vec![Vec::new()];
     for (i, arg) in op.args.iter().enumerate() {
-        let mut values = domain(&arg.ty, system, objects, addresses).ok_or_else(|| {
+        let values = domains.of(&arg.ty, idle.get(i) == Some(&true)).ok_or_else(|| {
             ConfigError::new(
                 format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, op.name),
                 "check a scenario, which says what to pass",
             )
         })?;
-        if idle.get(i) == Some(&true) {
-            values.truncate(1);
-        }
         if combinations.len().saturating_mul(values.len()) > MOST_INTENTS {
             return Err(too_many(op));
         }
-        combinations = combinations
-            .iter()
-            .flat_map(|head: &Vec<i64>| values.iter().map(move |tail| [head.as_slice(), tail].concat()))
-            .collect();
-    }
-    if combinations.iter().any(|args| args.len() > MAX_ARGS) {
-        return Err(ConfigError::new(
-            format!("the arguments of `{}` do not fit {MAX_ARGS} words", op.name),
-            "use fewer or narrower arguments",
-        ));
+        combinations = each_with_each(&combinations, &values);
     }
     Ok(combinations)
 }
 
-/// All values of a type as words, if the client can enumerate them.
-fn domain(ty: &Type, system: &System, objects: &[u32], addresses: &[i64]) -> Option<Vec<Vec<i64>>> {
-    let single = |values: std::ops::Range<i64>| Some(values.map(|v| vec![v]).collect());
-    let nodes = i64::from(system.nodes);
-    match ty {
-        Type::Bool => single(0..2),
-        Type::Int { lo, hi } => {
-            let (lo, hi) = (lo.at(system.nodes), hi.at(system.nodes));
-            if hi.saturating_sub(lo) >= MOST_INTENTS.cast_signed() as i64 {
-                None
-            } else {
-                Some((lo..=hi).map(|v| vec![v]).collect())
+fn each_with_each(heads: &[Vec<i64>], tails: &[Vec<i64>]) -> Vec<Vec<i64>> {
+    heads.iter().flat_map(|head| tails.iter().map(move |tail| [head.as_slice(), tail].concat())).collect()
+}
+
+/// What the client passes for a parameter.
+#[derive(Clone, Copy)]
+struct Domains<'m> {
+    protocol: &'m Protocol,
+    system: &'m System,
+    objects: &'m [u32],
+    addresses: &'m [i64],
+}
+
+impl Domains<'_> {
+    /// All values of a type as what is passed, if the client can enumerate them; of an idle one the first, of an idle list the first for each length. More
+    /// than [`MOST_INTENTS`] are not all there.
+    fn of(&self, ty: &Type, idle: bool) -> Option<Vec<Vec<i64>>> {
+        let mut values = match ty {
+            Type::List { of, up_to, .. } => return self.lists(of, up_to.at(self.system.nodes), idle),
+            Type::Array { of, .. } => {
+                let count = self.protocol.passed_for(ty) / self.protocol.numbers_of(of).max(1);
+                self.elements(of)?.repeated(count)
+            }
+            scalar => self.scalars(scalar)?,
+        };
+        if idle {
+            values.truncate(1);
+        }
+        Some(values)
+    }
+
+    fn lists(&self, of: &Type, most: i64, idle: bool) -> Option<Vec<Vec<i64>>> {
+        let most = usize::try_from(most).ok()?;
+        let numbers = self.protocol.numbers_of(of);
+        let mut element = self.elements(of)?;
+        if idle {
+            element.0.truncate(1);
+        }
+        let mut lists = Vec::new();
+        for length in 0..=most {
+            for mut list in element.repeated(length) {
+                list.resize(most * numbers, 0);
+                list.insert(0, fit(length, "the length of a list: it is at most 65,535"));
+                lists.push(list);
+            }
+            if lists.len() > MOST_INTENTS {
+                break;
             }
         }
-        Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
-        Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
-        Type::Word => single(0..i64::from(system.values)),
-        Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
-        Type::ObjectOrNone(kind) => single(-1..i64::from(objects[kind.index()])),
-        Type::NodeSet if nodes <= 12 => single(0..1 << nodes),
-        Type::IntSet { lo, hi } => {
-            let count = hi.at(system.nodes).saturating_sub(lo.at(system.nodes)).saturating_add(1).max(0);
-            if count <= 12 { single(0..1 << count) } else { None }
+        Some(lists)
+    }
+
+    fn elements(&self, of: &Type) -> Option<Elements> {
+        let Type::Record(record) = of else { return self.scalars(of).map(Elements) };
+        let mut values = vec![Vec::new()];
+        for field in &self.protocol.records[record.index()].fields {
+            values = each_with_each(&values, &self.scalars(&field.ty)?);
+            values.truncate(MOST_INTENTS + 1);
         }
-        Type::NodeSet | Type::Thread | Type::List { .. } | Type::Record(_) | Type::Array { .. } => None,
+        Some(Elements(values))
+    }
+
+    fn scalars(&self, ty: &Type) -> Option<Vec<Vec<i64>>> {
+        let single = |values: std::ops::Range<i64>| Some(values.map(|v| vec![v]).collect());
+        let Domains { system, objects, addresses, .. } = *self;
+        let nodes = i64::from(system.nodes);
+        match ty {
+            Type::Bool => single(0..2),
+            Type::Int { lo, hi } => {
+                let (lo, hi) = (lo.at(system.nodes), hi.at(system.nodes));
+                if hi.saturating_sub(lo) >= MOST_INTENTS.cast_signed() as i64 {
+                    None
+                } else {
+                    Some((lo..=hi).map(|v| vec![v]).collect())
+                }
+            }
+            Type::Node { optional } => single(if *optional { -1 } else { 0 }..nodes),
+            Type::Address => Some(addresses.iter().map(|&address| vec![address]).collect()),
+            Type::Word => single(0..i64::from(system.values)),
+            Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
+            Type::ObjectOrNone(kind) => single(-1..i64::from(objects[kind.index()])),
+            Type::NodeSet | Type::IntSet { .. } | Type::Thread => None,
+            Type::List { .. } | Type::Record(_) | Type::Array { .. } => None,
+        }
+    }
+}
+
+/// The values of an element of a list or an array, each as its numbers.
+struct Elements(Vec<Vec<i64>>);
+
+impl Elements {
+    /// So many elements, each with each value; of more than [`MOST_INTENTS`] only some.
+    fn repeated(&self, count: usize) -> Vec<Vec<i64>> {
+        let mut all = vec![Vec::new()];
+        for _ in 0..count {
+            all = each_with_each(&all, &self.0);
+            all.truncate(MOST_INTENTS + 1);
+        }
+        all
     }
 }

@@ -135,8 +135,8 @@ impl Model {
         let addresses: Vec<i64> =
             (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD.cast_signed()).collect();
         let client = match scenario {
-            Some(scenario) => Client::scenario(protocol, system, scenario)?,
-            None => Client::general(protocol, system, &objects, &addresses)?,
+            Some(scenario) => Client::scenario(&engine, system, scenario)?,
+            None => Client::general(&engine, protocol, system, &objects, &addresses)?,
         };
         client.check_counts()?;
         check_threads(protocol, &client)?;

@@ -13,7 +13,7 @@ use crate::system::usage::may_use;
 use crate::system::world::{ThreadState, World, node};
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
-use trivium_protocol::{Assume, Invariant, OpId, Promise, Protocol};
+use trivium_protocol::{Assume, EventKind, Invariant, OpId, Promise, Protocol};
 
 /// One bit for each thread, then one for each demand of a `leads_to`: see [`content`].
 pub(crate) type Wishes = u64;
@@ -253,7 +253,8 @@ fn waits_for_more(model: &Model, world: &World, thread: usize, intent: &Intent) 
     let mut waits = model.protocol().waits.iter().filter(|wait| wait.op == *op);
     waits.any(|wait| {
         let seen = PromiseView { model, world };
-        let given = std::iter::once(i64::from(node)).chain(args.words().iter().copied());
+        let first = model.engine.first_words(EventKind::Op(*op), args.words());
+        let given = std::iter::once(i64::from(node)).chain(first);
         model.engine.evaluate_with(&wait.until, *object, given, &seen) == Ok(false)
     })
 }

@@ -400,6 +400,11 @@ fn single_writer(model: &Model, world: &World, block: u32) -> Result<(), Violati
     }
 }
 
+/// The property that a scenario's outcome is.
+pub(crate) fn outcome_name(scenario: &Scenario) -> String {
+    format!("scenario {}", scenario.name)
+}
+
 /// A scenario's forbidden outcome, once all its threads are done.
 fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
     let Some(script) = &model.client.script else { return Ok(()) };
@@ -412,7 +417,7 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
         return Ok(());
     }
     let registers = registers(model, world);
-    let name = format!("scenario {}", script.scenario.name);
+    let name = outcome_name(&script.scenario);
     match model.engine.evaluate_registers(forbid, &registers) {
         Ok(0) => Ok(()),
         Ok(_) => {

@@ -19,7 +19,7 @@ object thing
 record pair { a: 0..2, who: node? }
 lane main fifo buffered
 op put(t: thing, n: node, i: 0..2)
-message Tell(c: [node] of 0..2, f: [0..2] of bool), Ask(w: [node] of node?, x: list of pair up to 2), Back(c: [node] of 0..2, y: list of node up to 3) on main
+message Tell(c: [node] of 0..2, f: [0..2] of bool, s: [node] of set of node), Ask(w: [node] of node?, x: list of pair up to 2), Back(c: [node] of 0..2, y: list of node up to 3) on main
 ";
 
 /// A protocol that keeps, sends and changes arrays.
@@ -31,7 +31,7 @@ pub fn protocol(seed: u64) -> String {
     let first = random.one(&["", " = 1"]);
     let variables = format!(
         "  var by, other: [node] of 0..2{first}\n  var who: [node] of node?\n  var num: [0..2] of 0..2\n  \
-         var flags: [0..2] of bool = true\n  var recs: [node] of pair\n  var l: list of pair up to 2\n  \
+         var flags: [0..2] of bool = true\n  var recs: [node] of pair\n  var sets: [node] of set of node\n  var some: [0..2] of set of 0..2\n  var l: list of pair up to 2\n  \
          var mm: list of pair up to {}\n  var q: queue of node up to {}\n",
         random.one(&["1", "2"]),
         random.one(&["2", "3"])
@@ -47,11 +47,11 @@ pub fn protocol(seed: u64) -> String {
             _ if waits => {
                 "      send Ask(who, l) to home; let k = by; let old = q\n      await Back(c, y) { other = k; by = c; if y.length < 2 { q = old } else { q = {} }; goto A; return } otherwise defer\n"
             }
-            1 => "      send Tell(by, flags) to n; return\n",
+            1 => "      send Tell(by, flags, sets) to n; return\n",
             2 => "      send Ask(who, mm) to home; return\n",
-            _ => "      send Tell(other, flags) to home; return\n",
+            _ => "      send Tell(other, flags, sets) to home; return\n",
         };
-        text += "    }\n    on Tell(c, f) {\n";
+        text += "    }\n    on Tell(c, f, s) {\n";
         text += &steps(&mut random, &["me", "sender", "home"], "l.length", TOLD);
         text += "    }\n    on Ask(w, x) {\n";
         text += &steps(&mut random, &["me", "sender", "home"], "l.length", ASKED);
@@ -98,6 +98,18 @@ const ANYWHERE: &[&str] = &[
     "let p = pick(all); by[p] = V",
     "if q.length < 2 { q.push(N) }",
     "q.push(N)",
+    "sets[N] += N",
+    "sets[N] -= {N, me}",
+    "if N in sets[N] { by[N] = V }",
+    "some[I] += V",
+    "some[I] -= {V}",
+    "if some[I].count > 1 { some[I] = {} }",
+    "sets[N] = sets[N] + {home}",
+    "if sets[N] == sets[N] { flags[0] = not flags[0] }",
+    "for m in sets[N] { by[m] = V }",
+    "for m in all { sets[m] += N }",
+    "let kept = sets[N]; sets[N] = kept - {me}",
+    "if sets[N] != {} { who[N] = pick(sets[N]) }",
     "for p in q { by[p] = V }",
     "let k = q; if k.length > 0 { who[k[0]] = N }",
     "if l == mm { by[N] = V }",
@@ -116,6 +128,10 @@ const TOLD: &[&str] = &[
     "num[c[N]] = V",
     "flags = f",
     "if f[1] { by[N] = c[N] }",
+    "sets = s",
+    "if s[N] == {} { sets[N] = all }",
+    "for m in all { sets[m] += s[m] }",
+    "if sets == s { some[I] += V }",
 ];
 const ASKED: &[&str] = &[
     "who = w",

@@ -86,6 +86,12 @@ impl Lowering<'_> {
                     self.scalars = scalars;
                 }
             }
+            ExprKind::Element(..) => {
+                let scalars = self.scalars;
+                let from = self.value(expr)?;
+                self.emit(Op::SetOfBits { set, from }, span);
+                self.scalars = scalars;
+            }
             ExprKind::AllNodes => {
                 self.emit(Op::All { set }, span);
             }

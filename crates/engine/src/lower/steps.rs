@@ -2,7 +2,7 @@
 
 use super::{Lowering, MOST_DEPTH};
 use crate::flat::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
-use crate::layout::{Cell, Shape};
+use crate::layout::{Cell, Names, Shape};
 use trivium_protocol::orders::shows_order;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
@@ -148,7 +148,10 @@ impl Lowering<'_> {
     fn assign_element(&mut self, place: &Place, index: &Expr, first: u16, exprs: &[Expr], span: Span) -> Option<()> {
         self.charge()?;
         let at = self.value(index)?;
-        let from = self.values(exprs)?;
+        let from = match exprs {
+            [expr] if is_set(expr) => self.bits(place, expr)?,
+            exprs => self.values(exprs)?,
+        };
         let (first, count) = (u8::try_from(first).ok()?, u8::try_from(exprs.len()).ok()?);
         let (fields, op): (Vec<Cell>, Box<dyn Fn(bool) -> Op>) = if self.engine.is_array(place) {
             let array = self.array_of(place)?;
@@ -163,6 +166,22 @@ impl Lowering<'_> {
         let other = self.change(place, span)?;
         self.emit(op(other), index.span);
         Some(())
+    }
+
+    /// The bits of a set that becomes an element of an array.
+    fn bits(&mut self, place: &Place, expr: &Expr) -> Option<Reg> {
+        let cell = self.engine.set_in_array(place, expr.span).ok()?;
+        let lo = cell.lo;
+        let cell = self.set_cell(cell)?;
+        let to = self.register()?;
+        let sets = self.sets;
+        let set = self.set_from(expr, lo)?;
+        if !is_of_nodes(expr) {
+            self.emit(Op::CheckSet { set, cell }, expr.span);
+        }
+        self.emit(Op::BitsOfSet { to, set }, expr.span);
+        self.sets = sets;
+        Some(to)
     }
 
     /// The values of a record's fields are checked, each where it was written.
@@ -189,7 +208,7 @@ impl Lowering<'_> {
                 let to = self.local(local.index(), 0)?;
                 if let Some((lo, hi)) = self.engine.range_of_local(&declared.ty, expr) {
                     let from = self.value(expr)?;
-                    let cell = self.cell(Cell { at: 0, width: 8, lo, hi, initial: lo, node: false })?;
+                    let cell = self.cell(Cell { at: 0, width: 8, lo, hi, initial: lo, names: Names::Nothing })?;
                     self.emit(Op::CheckValue { from, cell }, span);
                     self.emit(Op::Move { to, from }, span);
                 } else {
@@ -519,12 +538,17 @@ impl Lowering<'_> {
     }
 }
 
+/// Whether the value of an expression is a set.
+fn is_set(expr: &Expr) -> bool {
+    matches!(expr.ty, Type::NodeSet | Type::IntSet { .. })
+}
+
 /// Whether an expression is a set in which there can be nothing but nodes: each was looked at when it was put in. What an
 /// event brings was not.
 fn is_of_nodes(expr: &Expr) -> bool {
     expr.ty == Type::NodeSet
         && match &expr.kind {
-            ExprKind::SetOf(_) | ExprKind::Var(_) | ExprKind::AllNodes => true,
+            ExprKind::SetOf(_) | ExprKind::Var(_) | ExprKind::Element(..) | ExprKind::AllNodes => true,
             ExprKind::SetBinary(_, left, right) => is_of_nodes(left) && is_of_nodes(right),
             _ => false,
         }

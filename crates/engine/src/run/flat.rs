@@ -212,6 +212,8 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 | Op::Same { .. }
                 | Op::Shift { .. }
                 | Op::CheckSet { .. }
+                | Op::BitsOfSet { .. }
+                | Op::SetOfBits { .. }
                 | Op::ArgumentSet { .. } => self.on_sets(op, at)?,
                 _ => at = self.seldom(op, at, &mut beside)?,
             }
@@ -271,6 +273,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Op::Shift { set, from, lo } => {
                 let shifted = shift(&set!(self, set), i64::from(from), i64::from(lo), self.engine.most_elements());
                 set!(self, set) = check!(self, at, shifted);
+            }
+            Op::BitsOfSet { to, set } => reg!(self, to) = set!(self, set).0[0].cast_signed(),
+            Op::SetOfBits { set, from } => {
+                let bits = reg!(self, from).cast_unsigned();
+                set!(self, set).clear(self.engine.few());
+                set!(self, set).0[0] = bits;
             }
             Op::CheckSet { set, cell } => {
                 let cell = &code.sets[cell as usize];

@@ -1,7 +1,7 @@
 //! Steps that change variables and locals.
 
 use super::Run;
-use crate::evaluate::{array, array_words, scalar, set_bit, set_from};
+use crate::evaluate::{array, array_words, bits, scalar, set_bit, set_from};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
@@ -117,7 +117,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         self.m.charge(Charge::Steps(1));
         let engine = self.engine;
         let named = scalar(self, index)?;
-        let values = self.values(exprs, span)?;
+        let values = match exprs {
+            [expr] if matches!(expr.ty, Type::NodeSet | Type::IntSet { .. }) => {
+                let mut values = [0; MAX_FIELDS];
+                values[0] = bits(self, place, expr)?;
+                values
+            }
+            exprs => self.values(exprs, span)?,
+        };
         let fields = match engine.shape(place) {
             Some(Shape::Array(array)) => &array.fields,
             Some(Shape::List(list)) => &list.fields,

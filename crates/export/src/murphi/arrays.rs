@@ -5,8 +5,9 @@ use super::Export;
 use super::expressions::Scope;
 use super::lines::Lines;
 use super::steps::Writer;
-use trivium_check::ConfigError;
-use trivium_protocol::{Expr, ExprKind, Named, Place, Type};
+use trivium_check::{ConfigError, Intent};
+use trivium_engine::number::fit;
+use trivium_protocol::{EventKind, Expr, ExprKind, Named, Place, Type};
 
 /// The greatest number that holds an array.
 const MOST_PACKED: i64 = 1 << 60;
@@ -60,6 +61,17 @@ impl Packed {
         let Field { lo, weight, .. } = self.fields[number % self.fields.len()];
         let below = (0..number / self.fields.len()).fold(self.lengths, |below, _| below.saturating_mul(self.radix));
         format!("({value} - ({lo})) * {}", below.saturating_mul(weight))
+    }
+
+    /// The number of an array or a list with these values.
+    fn number(&self, values: &[i64]) -> i64 {
+        let fields = self.fields.len().max(1);
+        let elements = values.chunks(fields).rev().fold(0, |above: i64, element| {
+            let own = element.iter().zip(&self.fields).map(|(value, field)| (value - field.lo) * field.weight);
+            above * self.radix + own.sum::<i64>()
+        });
+        let length = if self.lengths == 1 { 0 } else { fit(values.len() / fields, "the length of a list") };
+        elements * self.lengths + length
     }
 
     /// The length of a list that is a number.
@@ -127,10 +139,24 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// The arguments of messages and tasks.
+    /// The arguments of messages, calls and tasks.
     fn sent(&self) -> impl Iterator<Item = &Named> {
         let messages = self.protocol().messages.iter().flat_map(|message| &message.args);
+        let messages = messages.chain(self.protocol().ops.iter().flat_map(|op| &op.args));
         messages.chain(self.protocol().tasks.iter().flat_map(|task| &task.args))
+    }
+
+    /// What a call passes, a number for each argument.
+    pub fn passed(&self, intent: &Intent) -> Vec<i64> {
+        let Intent::Call { op, args, .. } = intent else { return Vec::new() };
+        let values = self.engine().argument_values(EventKind::Op(*op), args.words());
+        let declared = &self.protocol().ops[op.index()].args;
+        let each = declared.iter().zip(values);
+        each.map(|(arg, values)| match self.packed(&arg.ty) {
+            Some(packed) => packed.number(&values),
+            None => values.first().copied().unwrap_or(0),
+        })
+        .collect()
     }
 
     /// What the model asks of an array that is a number.
@@ -167,6 +193,7 @@ impl Scope<'_> {
     fn length_of(&self, list: &Expr) -> String {
         match (&list.kind, self.export.packed(&list.ty)) {
             (ExprKind::Var(place), _) => format!("{}.n", self.variable(place)),
+            (ExprKind::SetOf(elements), _) => elements.len().to_string(),
             (ExprKind::Local(_), Some(packed)) => packed.length(&self.number(list)),
             _ => "0".into(),
         }
@@ -205,7 +232,7 @@ impl Scope<'_> {
             ty => self.export.elements(ty).1,
         };
         match &array.kind {
-            ExprKind::SetOf(_) => Vec::new(),
+            ExprKind::SetOf(elements) => elements.iter().map(|element| self.number(element)).collect(),
             ExprKind::Var(place) => {
                 let (variable, fields) = (self.variable(place), self.fields_of(array));
                 let each = (0..count).flat_map(|i| (0..fields).map(move |f| (i, f)));
@@ -300,8 +327,12 @@ impl Writer<'_> {
         let at = self.fresh("at");
         let fields: Vec<String> = values.iter().map(|_| self.fresh("value")).collect();
         out.line(format!("{at} := {};", self.scope.number(index)));
-        for (field, value) in fields.iter().zip(values) {
-            out.line(format!("{field} := {};", self.scope.number(value)));
+        let of = match self.scope.type_of(place) {
+            Type::Array { of, .. } | Type::List { of, .. } => self.scope.export.fields(of),
+            _ => Vec::new(),
+        };
+        for ((field, value), ty) in fields.iter().zip(values).zip(&of[first..]) {
+            out.line(format!("{field} := {};", self.argument(ty, value)));
         }
         self.touch(&place.owner, place.role, out);
         let variable = self.scope.variable(place);

@@ -67,10 +67,7 @@ impl Export<'_> {
     /// What is assumed about each such call or access of thread `t`.
     fn assumed(&self, intent: &Intent) -> Vec<String> {
         let object = intent.object();
-        let words = match intent {
-            Intent::Call { args, .. } => args.words(),
-            _ => &[],
-        };
+        let words = self.passed(intent);
         let kind = trivium_check::event_kind(intent);
         let role = self.roles().find(|(_, role)| role.object == object.kind).map_or(RoleId(0), |(id, _)| id);
         let conditions = self.protocol().conditions.iter().filter(|condition| condition.event == kind);
@@ -108,7 +105,7 @@ impl Export<'_> {
                     out.line(format!("writer[{block}] := node_of(t) + 1;"));
                 }
             }
-            Intent::Call { op, object, args } => {
+            Intent::Call { op, object, .. } => {
                 let o = object.id;
                 for (p, promise) in self.protocol().promises.iter().enumerate() {
                     match promise {
@@ -126,7 +123,7 @@ impl Export<'_> {
                         _ => {}
                     }
                 }
-                let words: Vec<String> = args.words().iter().map(i64::to_string).collect();
+                let words: Vec<String> = self.passed(intent).iter().map(i64::to_string).collect();
                 self.tell(GhostEvent::Call(*op), object.kind, &o.to_string(), "node_of(t)", &words, out);
                 for (a, assume) in self.protocol().assumptions.iter().enumerate() {
                     match assume {
@@ -282,7 +279,7 @@ impl Export<'_> {
     fn may_wait(&self, out: &mut Lines) {
         out.open("switch intent[t]");
         for (i, intent) in self.model.client.intents.iter().enumerate() {
-            let Intent::Call { op, object, args } = intent else { continue };
+            let Intent::Call { op, object, .. } = intent else { continue };
             let promises = self.protocol().promises.iter().enumerate();
             let any: Vec<String> = promises
                 .filter_map(|(p, promise)| match promise {
@@ -298,7 +295,7 @@ impl Export<'_> {
                 .collect();
             let waits = self.protocol().waits.iter().enumerate().filter(|(_, wait)| wait.op == *op);
             let declared = waits.map(|(w, _)| {
-                let args: String = args.words().iter().map(|arg| format!(", {arg}")).collect();
+                let args: String = self.passed(intent).iter().map(|arg| format!(", {arg}")).collect();
                 format!("!wait{w}({}, node_of(t){args})", object.id)
             });
             let any: Vec<String> = any.into_iter().chain(declared).collect();

@@ -251,7 +251,7 @@ impl<'s> Writer<'s> {
     }
 
     /// An argument in the form of its declaration.
-    fn argument(&self, ty: &Type, value: &Expr) -> String {
+    pub(super) fn argument(&self, ty: &Type, value: &Expr) -> String {
         match ty {
             Type::NodeSet | Type::IntSet { .. } => {
                 let (lo, _) = self.scope.export.set_range(ty);

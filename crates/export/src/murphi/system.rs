@@ -165,9 +165,9 @@ impl Export<'_> {
     }
 
     fn first_remembered(&self, out: &mut Lines) {
-        if self.model.client.script.as_ref().is_some_and(|s| !s.scenario.registers.is_empty()) {
-            out.line("clear register;");
-        }
+        // Not cleared: the least value of what bodies compute with is below 0.
+        let registers = self.model.client.script.as_ref().map_or(0, |script| script.scenario.registers.len());
+        (0..registers).for_each(|register| out.line(format!("register[{register}] := 0;")));
         self.begin_bodies(out);
         if checks_values(self.protocol()) && self.has_blocks() {
             out.line("clear last;");

@@ -276,10 +276,7 @@ impl Export<'_> {
                 out.line("begin_effects(fx);");
                 out.line("phase[t] := 1;");
                 out.line(format!("intent[t] := {i};"));
-                let arguments: String = match intent {
-                    Intent::Call { args, .. } => args.words().iter().map(|word| format!(", {word}")).collect(),
-                    _ => String::new(),
-                };
+                let arguments: String = self.passed(intent).iter().map(|value| format!(", {value}")).collect();
                 let object = intent.object().id;
                 self.by_role(intent, out, |answers, out| match answers {
                     Some((role, column)) => {
@@ -313,10 +310,7 @@ impl Export<'_> {
         if !held.is_empty() {
             out.line(format!("if !first & ({}) then return false; end;", held.join(" | ")));
         }
-        let arguments: String = match intent {
-            Intent::Call { args, .. } => args.words().iter().map(|word| format!(", {word}")).collect(),
-            _ => String::new(),
-        };
+        let arguments: String = self.passed(intent).iter().map(|value| format!(", {value}")).collect();
         let of = (object.to_string(), format!("me, number_of(t){arguments}"));
         let stalls = self.not_stalled(role, column, "me", &of.0, &of.1);
         let stalls = stalls.map_or(String::new(), |not| format!(" & (first | {not})"));

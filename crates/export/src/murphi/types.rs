@@ -21,8 +21,9 @@ pub(super) fn all_of(elements: i64) -> i64 {
 
 impl Export<'_> {
     pub fn check_type(&self, name: &str, ty: &Type) -> Result<(), ConfigError> {
-        match ty {
-            Type::IntSet { .. } if self.set_range(ty).1 > MOST_ELEMENTS => Err(ConfigError::new(
+        let set = if let Type::Array { of, .. } = ty { of } else { ty };
+        match set {
+            Type::NodeSet | Type::IntSet { .. } if self.set_range(set).1 > MOST_ELEMENTS => Err(ConfigError::new(
                 format!("the set `{name}` cannot be exported"),
                 format!("a set is a number in the model: it can have at most {MOST_ELEMENTS} elements"),
             )),

@@ -38,10 +38,12 @@ const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 const BANK: &str = include_str!("../../stress/bank.c");
 const POSTED: &str = include_str!("../../stress/posted.c");
+const FLAGS: &str = include_str!("../../stress/flags.c");
+const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 51] = [
+const FILES: [(&str, usize, Way); 56] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
@@ -64,7 +66,9 @@ const FILES: [(&str, usize, Way); 51] = [
     ("mshr-entry-lost", 2, Cannot(EVICTS)),
     ("mshr-one-lane", 3, Cannot(TRACKERS)),
     ("msi-forgotten-ack", 2, Program("litmus.c")),
+    ("msi-monitor-lost-wakeup", 2, Text(FLAGS, &[], &[])),
     ("pair-credits-to-itself", 2, Text(JOBS, &[], &[])),
+    ("peterson-turn-first", 2, Text(PETERSON, &[], &[])),
     ("pool-uncounted", 3, Text(POOL, &[], &["stache"])),
     ("posted-writes-overtaken", 2, Text(POSTED, &[], &["stache"])),
     ("release-probe-copy-kept", 3, Program("litmus.c")),
@@ -83,6 +87,9 @@ const FILES: [(&str, usize, Way); 51] = [
     ("swcc-lock-refuses-invalidate", 3, Program("lockbench.c")),
     ("swcc-put-without-lock", 3, InPlaceOf("splitphase.c", "swcc", &[])),
     ("swcc-store-leaves-readers", 3, InPlaceOf("splitphase.c", "swcc", &[])),
+    ("token-list-forgotten", 3, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
+    ("token-list-kept", 3, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
+    ("token-list-noted-late", 3, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
     ("token-lock-newcomer-first", 4, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
     ("token-ring-everywhere", 2, InPlaceOf("lockbench-token.c", "token-lock", &["stache"])),
     ("tree-barrier-late-reset", 4, InPlaceOf("barrierbench-tree.c", "tree-barrier", &["stache"])),

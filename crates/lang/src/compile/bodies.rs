@@ -448,9 +448,12 @@ impl<'c> Bodies<'c> {
         let Form::Call(function, args) = &look.kind else { return None };
         let Form::Name(name) = &function.kind else { return None };
         let is_access = matches!(name.as_str(), "read" | "write");
+        if !is_access {
+            return self.call(&ast::Ident { text: name.clone(), span: function.span }, args);
+        }
         let values: Option<Vec<ScenarioValue>> = args.iter().map(|arg| self.argument(arg)).collect();
         let values = values?;
-        if is_access && !self.compiler.protocol.uses(BLOCK) {
+        if !self.compiler.protocol.uses(BLOCK) {
             self.compiler
                 .error(function.span, "this protocol has no blocks to read or write")
                 .help("a scenario makes the calls that the protocol declares");
@@ -461,36 +464,77 @@ impl<'c> Bodies<'c> {
             ("write", [block, value]) => {
                 Some(ScenarioAction::Write { block: self.object(*block, &args[0])?, value: *value })
             }
-            ("read" | "write", _) => {
+            _ => {
                 self.compiler
                     .error(function.span, format!("`{name}` has other arguments"))
                     .help("write `read(block)` or `write(block, value)`");
                 None
             }
-            _ => self.call(&ast::Ident { text: name.clone(), span: function.span }, args, values),
         }
     }
 
-    fn call(
-        &mut self,
-        name: &ast::Ident,
-        args: &[ast::Expr],
-        mut values: Vec<ScenarioValue>,
-    ) -> Option<ScenarioAction> {
+    fn call(&mut self, name: &ast::Ident, args: &[ast::Expr]) -> Option<ScenarioAction> {
         let op = self.compiler.op_of(name)?;
         let declared = self.compiler.protocol.ops[op.index()].clone();
         let skip = usize::from(declared.object != NODE);
         let wanted = declared.args.len() + skip;
-        if values.len() != wanted {
+        if args.len() != wanted {
             let error = format!("`{}` takes {}", name.text, counted(wanted, "argument"));
             self.compiler.error(name.span, error);
             return None;
         }
-        let object = if skip == 1 { self.object(values.remove(0), &args[0])? } else { 0 };
-        for ((value, arg), field) in values.iter().zip(&args[skip..]).zip(&declared.args) {
-            self.fits(*value, arg, &field.ty)?;
+        let object = match skip {
+            0 => 0,
+            _ => {
+                let number = self.argument(&args[0])?;
+                self.object(number, &args[0])?
+            }
+        };
+        let mut values = Vec::new();
+        for (arg, field) in args[skip..].iter().zip(&declared.args) {
+            self.passed(arg, &field.ty, &mut values)?;
         }
         Some(ScenarioAction::Call { op, object, args: values, register: None })
+    }
+
+    /// What is passed for a parameter ([`Protocol::passed_for`]): `3`, or of a list or array `{1, 2}`.
+    fn passed(&mut self, arg: &ast::Expr, ty: &Type, values: &mut Vec<ScenarioValue>) -> Option<()> {
+        let (Type::List { of, .. } | Type::Array { of, .. }) = ty else {
+            let value = self.argument(arg)?;
+            self.fits(value, arg, ty)?;
+            values.push(value);
+            return Some(());
+        };
+        let name = self.compiler.type_name(ty);
+        let Form::Set(elements) = &arg.kind else {
+            self.compiler.error(arg.span, format!("this is no {name}")).help("write its elements: `{1, 2}`");
+            return None;
+        };
+        if let (Type::Record(_), Some(first)) = (&**of, elements.first()) {
+            self.compiler
+                .error(first.span, format!("a scenario passes no element of {name}, which is a record"))
+                .help("pass an empty list, `{}`, or look at it under the most general client (--no-scenarios)");
+            return None;
+        }
+        let (all, given) = (self.compiler.protocol.passed_for(ty), elements.len());
+        let (is_list, at) = (matches!(ty, Type::List { .. }), values.len());
+        if is_list {
+            values.push(number(given as i64));
+        }
+        for element in elements {
+            let value = self.argument(element)?;
+            self.fits(value, element, of)?;
+            values.push(value);
+        }
+        let taken = values.len() - at;
+        if taken > all || (!is_list && taken < all) {
+            let message =
+                format!("{} given, and {name} takes {}", counted(given, "element"), all - usize::from(is_list));
+            self.compiler.error(arg.span, message);
+            return None;
+        }
+        values.resize(at + all, number(0));
+        Some(())
     }
 
     /// Whether a call takes an argument. With other parameters than the file declares `check` looks, where the scenario is run: the file means something
@@ -589,6 +633,10 @@ impl<'c> Bodies<'c> {
         }
         self.compiler.expr_of(&mut self.frame, &rest, &Type::Bool)
     }
+}
+
+fn number(number: i64) -> ScenarioValue {
+    ScenarioValue { block: None, number }
 }
 
 fn has_address(expr: &ast::Expr) -> bool {

@@ -230,9 +230,10 @@ impl Compiler {
         let me = frame.hidden_local(&self.protocol, "me", types::SOME_NODE);
         frame.bind("me", Binding::Local(me));
         for arg in self.protocol.ops[op.index()].args.clone() {
-            if matches!(arg.ty, Type::NodeSet | Type::IntSet { .. }) {
-                // A set would need a place of another kind; a condition about one is rejected as an unknown name.
-                break;
+            if !types::is_scalar(&arg.ty) {
+                // A list would need a place of another kind; a condition about one is rejected as an unknown name.
+                frame.hidden_local(&self.protocol, &arg.name, Type::Word);
+                continue;
             }
             let local = frame.hidden_local(&self.protocol, &arg.name, arg.ty);
             frame.bind(&arg.name, Binding::Local(local));

@@ -2,6 +2,7 @@
 
 use super::frame::{Binding, Frame};
 use super::*;
+use trivium_protocol::walk;
 
 impl Compiler {
     /// `assume CALL when EXPR`, `assume read when EXPR`: what must be true on the node where a call is made.
@@ -11,6 +12,20 @@ impl Compiler {
         (frame.global, frame.here, frame.about) = (true, true, Some(object));
         self.bind_used(&mut frame, word, event, object);
         let Some(condition) = self.expr_of(&mut frame, when, &Type::Bool) else { return };
+        let mut lists = Vec::new();
+        walk::visit(&condition, &mut |expr| match expr.kind {
+            ExprKind::Local(local) | ExprKind::LocalLength(local) | ExprKind::LocalElement(local, ..)
+                if !types::is_scalar(&frame.locals[local.index()].ty) =>
+            {
+                lists.push(expr.span);
+            }
+            _ => {}
+        });
+        if let Some(span) = lists.first() {
+            self.error(*span, "an assumption cannot look into a list or an array that a call passes")
+                .help("look at it in the handler, or pass what matters as a scalar too");
+            return;
+        }
         let span = word.name.span.to(when.span);
         let text = self.diagnostics.sources.excerpt(span).split_whitespace().collect::<Vec<_>>().join(" ");
         // A file that uses another may repeat its assumptions.

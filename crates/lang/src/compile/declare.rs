@@ -295,7 +295,8 @@ impl Compiler {
             if !self.fresh(name, "call", &taken) {
                 continue;
             }
-            let mut args = self.fields(params, "the parameters of a call are scalars", types::is_scalar);
+            let rule = "the parameters of a call are scalars, and lists and arrays by number, not of addresses, whose size does not depend on `nodes`";
+            let mut args = self.fields(params, rule, types::is_passed);
             let object = match args.first().map(|a| a.ty.clone()) {
                 Some(Type::Object(kind)) => {
                     args.remove(0);

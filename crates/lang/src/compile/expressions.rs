@@ -64,6 +64,10 @@ impl Compiler {
             (ast::ExprKind::Set(elements), Type::List { .. }) if elements.is_empty() => {
                 Expr { kind: ExprKind::SetOf(Vec::new()), ty: wanted.clone(), span: expr.span }
             }
+            (ast::ExprKind::Set(elements), Type::List { of, .. }) if types::is_scalar(of) => {
+                let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr_of(frame, e, of)).collect();
+                Expr { kind: ExprKind::SetOf(elements?), ty: wanted.clone(), span: expr.span }
+            }
             (ast::ExprKind::Name(n), Type::Thread) if n == "none" => {
                 Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: Type::Thread, span: expr.span }
             }

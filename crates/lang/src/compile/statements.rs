@@ -287,12 +287,24 @@ impl Compiler {
             let values = self.values(frame, value, &ty)?;
             return Some(vec![StepKind::AssignElement(place, index, field, values)]);
         }
-        let value = self.expr_of(frame, value, &NUMBER)?;
-        self.require(target, &ty, &NUMBER);
         self.needs_one_index(&index)?;
         let old = ExprKind::Element(place.clone(), Box::new(index.clone()), field);
-        let old = Expr { kind: old, ty, span: target };
-        Some(vec![StepKind::AssignElement(place, index, field, vec![changed_by(sign, old, value, span)])])
+        let old = Expr { kind: old, ty: ty.clone(), span: target };
+        let new = if is_set(&ty) {
+            let value = self.set_or_element(frame, value, &ty)?;
+            let with = if is_set(&value.ty) {
+                value
+            } else {
+                let span = value.span;
+                Expr { kind: ExprKind::SetOf(vec![value]), ty: ty.clone(), span }
+            };
+            changed_set(sign, old, with, ty, span)
+        } else {
+            let value = self.expr_of(frame, value, &NUMBER)?;
+            self.require(target, &ty, &NUMBER);
+            changed_by(sign, old, value, span)
+        };
+        Some(vec![StepKind::AssignElement(place, index, field, vec![new])])
     }
 
     fn not_assignable(&mut self, frame: &mut Frame, target: &ast::Expr) {
@@ -316,24 +328,31 @@ impl Compiler {
         value: &ast::Expr,
         span: Span,
     ) -> Option<Vec<StepKind>> {
-        let value = match &value.kind {
-            ast::ExprKind::Set(_) => self.expr_of(frame, value, &ty)?,
-            _ => self.expr(frame, value)?,
-        };
+        let value = self.set_or_element(frame, value, &ty)?;
         if is_set(&value.ty) {
-            self.require(value.span, &value.ty, &ty);
-            let op = if sign == AssignSign::Plus { SetOperator::Union } else { SetOperator::Difference };
             let old = Expr { kind: ExprKind::Var(place.clone()), ty: ty.clone(), span };
-            let new = Expr { kind: ExprKind::SetBinary(op, Box::new(old), Box::new(value)), ty, span };
-            return Some(vec![StepKind::Assign(place, vec![new])]);
+            return Some(vec![StepKind::Assign(place, vec![changed_set(sign, old, value, ty, span)])]);
         }
-        let wanted = if ty == Type::NodeSet { ANY_NODE } else { NUMBER };
-        self.require(value.span, &value.ty, &wanted);
         Some(vec![if sign == AssignSign::Plus {
             StepKind::Insert(place, value)
         } else {
             StepKind::Remove(place, value)
         }])
+    }
+
+    /// What is added to a set or taken from it: another set, or one element.
+    fn set_or_element(&mut self, frame: &mut Frame, value: &ast::Expr, ty: &Type) -> Option<Expr> {
+        let value = match &value.kind {
+            ast::ExprKind::Set(_) => self.expr_of(frame, value, ty)?,
+            _ => self.expr(frame, value)?,
+        };
+        let wanted = match ty {
+            _ if is_set(&value.ty) => ty.clone(),
+            Type::NodeSet => ANY_NODE,
+            _ => NUMBER,
+        };
+        self.require(value.span, &value.ty, &wanted);
+        Some(value)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -654,6 +673,12 @@ fn cache_step(statement: &S) -> StepKind {
         S::Upgrade => StepKind::Upgrade,
         _ => StepKind::Invalidate,
     }
+}
+
+/// What `+=` or `-=` makes of a set.
+fn changed_set(sign: AssignSign, old: Expr, with: Expr, ty: Type, span: Span) -> Expr {
+    let op = if sign == AssignSign::Plus { SetOperator::Union } else { SetOperator::Difference };
+    Expr { kind: ExprKind::SetBinary(op, Box::new(old), Box::new(with)), ty, span }
 }
 
 /// What `+=` or `-=` makes of a number.

@@ -14,6 +14,8 @@ pub(super) const SOME_NODE: Type = Type::Node { optional: false };
 
 /// Most elements of a set of numbers.
 const MAX_SET: i64 = 256;
+/// Most elements of a set of numbers that is an element of an array: it is kept as the bits of a number.
+const MAX_SET_IN_ARRAY: i64 = 64;
 /// Most elements of an array: each takes a byte of a record at the least.
 const MAX_ARRAY: i64 = 65_536;
 /// Most elements of a list.
@@ -48,6 +50,19 @@ pub(super) fn is_scalar(ty: &Type) -> bool {
 /// Whether a message can bring a value of the type.
 pub(super) fn is_sent(ty: &Type) -> bool {
     is_scalar(ty) || matches!(ty, Type::NodeSet | Type::Array { .. } | Type::List { .. })
+}
+
+/// Whether a call can be passed a value of the type: a list or an array as numbers, whatever the number of nodes.
+pub(super) fn is_passed(ty: &Type) -> bool {
+    let is_element =
+        |of: &Type| matches!(of, Type::Record(_)) || (is_scalar(of) && !matches!(of, Type::Thread | Type::Address));
+    match ty {
+        Type::List { of, up_to, .. } => up_to.per_node == 0 && is_element(of),
+        Type::Array { by, of } => {
+            matches!(&**by, Type::Int { lo, hi } if lo.per_node == 0 && hi.per_node == 0) && is_element(of)
+        }
+        other => is_scalar(other),
+    }
 }
 
 pub(super) fn is_number(ty: &Type) -> bool {
@@ -144,14 +159,23 @@ impl Compiler {
             }
         };
         let of = self.ty(of)?;
-        if !is_scalar(&of) && !matches!(of, Type::Record(_)) {
+        if let Type::Array { .. } | Type::List { .. } = of {
             let name = self.type_name(&of);
             let help = match of {
                 Type::Array { .. } => "keep one array and work the element's number out: `x[i * width + j]`",
-                Type::List { .. } => "keep one list of records that say to which element each belongs",
-                _ => "keep a set for each element, or an array of truth values for each node",
+                _ => "keep one list of records that say to which element each belongs",
             };
-            self.error(span, format!("the elements of an array are scalars or records, not {name}")).help(help);
+            self.error(span, format!("the elements of an array are scalars, sets or records, not {name}")).help(help);
+            return None;
+        }
+        if let Type::IntSet { lo, hi } = of
+            && hi.at(COMPILED_FOR).saturating_sub(lo.at(COMPILED_FOR)) >= MAX_SET_IN_ARRAY
+        {
+            self.error(
+                span,
+                format!("a set that is an element of an array has room for at most {MAX_SET_IN_ARRAY} elements"),
+            )
+            .help("use a smaller range");
             return None;
         }
         if count > MAX_ARRAY {

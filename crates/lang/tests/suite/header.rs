@@ -74,3 +74,22 @@ fn a_protocol_without_calls_declares_nothing() {
     assert!(header.contains("#ifndef TRIVIUM_MSI_H"));
     assert!(signatures(&header).is_empty());
 }
+
+#[test]
+fn a_list_is_a_pointer_and_a_length_and_an_array_a_pointer() {
+    let header = header_of(
+        "protocol lists\nobject thing\nrecord pair { a: 0..2, b: node }\nlane main buffered\n\
+         op give(t: thing, w: list of word up to 2, w_length: bool, p: list of pair up to 1, x: [3..4] of bool)\n\
+         role member of thing everywhere { state Only { on give { return } } }\n",
+    );
+    let declared = "static inline void lists_give(int32_t thing, const int64_t *w, int64_t w_length, int w_length_, \
+                    const int64_t *p, int64_t p_length, const int64_t *x)";
+    assert!(header.contains(declared), "{header}");
+    let passed = "trivium_lists_give(thing, w_length, w_length > 0 ? w[0] : 0, w_length > 1 ? w[1] : 0, w_length_, \
+                  p_length, p_length > 0 ? p[0] : 0, p_length > 0 ? p[1] : 0, x[0], x[1]);";
+    assert!(header.contains(passed), "{header}");
+    let raw = "void trivium_lists_give(int64_t thing, int64_t w_length, int64_t, int64_t, int64_t w_length_, \
+               int64_t p_length, int64_t, int64_t, int64_t, int64_t);";
+    assert!(header.contains(raw), "{header}");
+    assert!(header.contains("p points to p_length elements, at most 1, each a, b"), "{header}");
+}

@@ -4,7 +4,7 @@
 use crate::core::NodeCore;
 use crate::error::NodeError;
 use crate::space::{Binding, SpaceCall};
-use trivium_engine::{MAX_ARGS, Object};
+use trivium_engine::Object;
 use trivium_guest::{ProgramFault, SHARED_BASE, SplitPhase};
 use trivium_protocol::nearest;
 use trivium_protocol::{BLOCK, EventKind, NODE, NoRmw, OpId, Type};
@@ -115,21 +115,27 @@ impl<C> NodeCore<C> {
         protocol: usize,
         op: OpId,
         object: Object,
-        words: &mut [i64],
+        words: &mut Vec<i64>,
     ) -> Result<(), Refusal> {
         let engine = self.protocols.engines[protocol].clone();
         let declared = &engine.protocol().ops[op.index()];
         let name = self.protocols.call_name(protocol, op);
-        for (word, arg) in words.iter_mut().zip(&declared.args) {
-            if arg.ty == Type::Address {
-                *word = self.shared_offset(&name, *word).map_err(Refusal::Program)?;
-            }
-        }
-        if words.len() > MAX_ARGS || words.len() != declared.args.len() {
-            let (takes, given) = (declared.args.len(), words.len());
+        let takes = engine.protocol().passed_to(op);
+        if words.len() != takes {
+            let given = words.len();
             let what = format!("node {}: {name} takes {takes} arguments, not {given}", self.me);
             return Err(Refusal::Program(ProgramFault::new(what)));
         }
+        let mut at = 0;
+        for arg in &declared.args {
+            if arg.ty == Type::Address {
+                words[at] = self.shared_offset(&name, words[at]).map_err(Refusal::Program)?;
+            }
+            at += engine.protocol().passed_for(&arg.ty);
+        }
+        *words = engine
+            .words_passed(op, words)
+            .map_err(|what| Refusal::Program(ProgramFault::new(format!("node {}: {name}: {what}", self.me))))?;
         let begun = match engine.protocol().conditions.is_empty() {
             true => Ok(()),
             false => self.begin_here(protocol, object),

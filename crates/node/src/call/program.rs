@@ -76,7 +76,7 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId),
             .help(format!("its calls are {}; include the header of this version", names.join(", "))));
     };
     let declared = &protocol.ops[op.index()];
-    let takes = declared.args.len() + usize::from(declared.object != NODE);
+    let takes = protocol.passed_to(op) + usize::from(declared.object != NODE);
     if takes != call.params || declared.result.is_some() != call.has_result {
         let what = format!(
             "the program calls `{}.{}` with {} arguments; it takes {takes}",

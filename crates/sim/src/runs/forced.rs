@@ -157,7 +157,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
         ..machine.clone()
     };
     let gap = GAP.max(machine.network.latency.saturating_mul(8));
-    let blocks = order.blocks.max(called_blocks(engine.protocol(), order));
+    let blocks = order.blocks.max(called_blocks(&engine, order));
     let shared = shared(engine, machine, order);
     let space = Rc::new(RefCell::new(Space::new(order.block, order.nodes)));
     for block in 0..blocks {
@@ -316,8 +316,11 @@ impl Plan<'_> {
             BLOCK => vec![address(u64::from(object) * self.order.block)],
             _ => vec![i64::from(object)],
         };
-        for (declared, &word) in declared.args.iter().zip(args) {
-            words.push(if declared.ty == Type::Address { address(word.cast_unsigned()) } else { word });
+        for (declared, mut passed) in declared.args.iter().zip(self.engine.passed_as(op, args)) {
+            if let (Type::Address, [word]) = (&declared.ty, &mut passed[..]) {
+                *word = address(word.cast_unsigned());
+            }
+            words.append(&mut passed);
         }
         Ok(Does::Call { import: op.index(), args: words })
     }
@@ -329,12 +332,14 @@ fn address(at: u64) -> i64 {
 }
 
 /// So many blocks have room for every address that a call names: one may lie in memory that no block of the order has.
-fn called_blocks(protocol: &Protocol, order: &Force) -> u32 {
+fn called_blocks(engine: &Engine, order: &Force) -> u32 {
+    let protocol = engine.protocol();
     let calls = order.starts.iter().filter_map(|start| match &start.does {
-        ForcedDoes::Call { op, args, .. } => Some((&protocol.ops[protocol.op(op)?.index()], args)),
+        ForcedDoes::Call { op, args, .. } => Some((protocol.op(op)?, args)),
         _ => None,
     });
-    let named = calls.flat_map(|(op, args)| op.args.iter().zip(args));
-    let last = named.filter(|(arg, _)| arg.ty == Type::Address).map(|(_, &at)| at.max(0).cast_unsigned() + 8).max();
+    let passed = |op: OpId, args: &[i64]| protocol.ops[op.index()].args.iter().zip(engine.passed_as(op, args));
+    let named = calls.flat_map(|(op, args)| passed(op, args));
+    let last = named.filter(|(arg, _)| arg.ty == Type::Address).map(|(_, at)| at[0].max(0).cast_unsigned() + 8).max();
     last.map_or(0, |end| u32::try_from(end.div_ceil(order.block)).unwrap_or(u32::MAX))
 }

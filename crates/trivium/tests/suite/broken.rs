@@ -3,7 +3,7 @@
 use crate::harness::{root, trivium};
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 51] = [
+const FOUND: [(&str, &str); 56] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("channel-unordered", "fault"),
@@ -26,7 +26,9 @@ const FOUND: [(&str, &str); 51] = [
     ("mshr-entry-lost", "deadlock"),
     ("mshr-one-lane", "deadlock"),
     ("msi-forgotten-ack", "deadlock"),
+    ("msi-monitor-lost-wakeup", "deadlock"),
     ("pair-credits-to-itself", "fault"),
+    ("peterson-turn-first", "scenario peterson"),
     ("pool-uncounted", "fault"),
     ("posted-writes-overtaken", "fault"),
     ("release-probe-copy-kept", "single_writer"),
@@ -45,6 +47,9 @@ const FOUND: [(&str, &str); 51] = [
     ("swcc-lock-refuses-invalidate", "livelock"),
     ("swcc-put-without-lock", "last_write"),
     ("swcc-store-leaves-readers", "single_writer"),
+    ("token-list-forgotten", "deadlock"),
+    ("token-list-kept", "fault"),
+    ("token-list-noted-late", "deadlock"),
     ("token-lock-newcomer-first", "fault"),
     ("token-ring-everywhere", "mutex(acquire, release)"),
     ("tree-barrier-late-reset", "barrier(arrive)"),

@@ -375,6 +375,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "moesi",
         "mshr",
         "msi",
+        "msi-monitor",
         "pair-credits",
         "pool",
         "posted-writes",
@@ -385,6 +386,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "stache-pages",
         "stache-prefetch",
         "swcc",
+        "token-list",
         "token-lock",
         "token-ring",
         "tree-barrier",
@@ -393,7 +395,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..31], built_in);
+    assert_eq!(names[..33], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

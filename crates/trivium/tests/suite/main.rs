@@ -5,6 +5,7 @@ mod both;
 mod broken;
 #[path = "../../../check/tests/suite/calls/mod.rs"]
 mod calls;
+mod calls_lists;
 mod commands;
 mod compare_live;
 mod contents;
