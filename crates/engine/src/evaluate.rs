@@ -4,7 +4,7 @@
 
 use crate::engine::Engine;
 use crate::fault::{FaultKind, Locate, Try, trouble};
-use crate::layout::Shape;
+use crate::layout::{SetCell, Shape};
 use crate::mechanisms::{Node, Object};
 use crate::set::Set;
 use trivium_protocol::source::Span;
@@ -263,11 +263,17 @@ pub(crate) fn set<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, into: &mut Set) 
 pub(crate) fn bits<'e, S: Scope<'e>>(scope: &mut S, place: &Place, expr: &Expr) -> Try<i64> {
     let cell = scope.engine().set_in_array(place, expr.span)?;
     let mut value = Set::default();
-    set_from(scope, expr, cell.lo, &mut value)?;
-    if let Some(outside) = value.first_from(cell.count, false) {
+    set_for(scope, expr, &cell, &mut value)?;
+    Ok(value.0[0].cast_signed())
+}
+
+/// The value of a set expression as a place takes it, which has all its elements, added to `into`, which is empty.
+pub(crate) fn set_for<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr, cell: &SetCell, into: &mut Set) -> Try<()> {
+    set_from(scope, expr, cell.lo, into)?;
+    if let Some(outside) = into.first_from(cell.count, false) {
         cell.bit(outside + cell.lo).at(expr.span)?;
     }
-    Ok(value.0[0].cast_signed())
+    Ok(())
 }
 
 /// All numbers of an array or a list: of each element its fields.

@@ -171,10 +171,7 @@ impl Engine {
     /// An array or a list by all its numbers.
     pub(crate) fn array_text(&self, ty: &Type, values: &[i64]) -> String {
         let width = match ty {
-            Type::Array { of, .. } | Type::List { of, .. } => match &**of {
-                Type::Record(record) => self.protocol.records[record.index()].fields.len().max(1),
-                _ => 1,
-            },
+            Type::Array { of, .. } | Type::List { of, .. } => self.protocol.numbers_of(of).max(1),
             _ => 1,
         };
         let elements: Vec<Vec<i64>> = values.chunks(width).map(<[i64]>::to_vec).collect();

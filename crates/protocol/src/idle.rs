@@ -342,10 +342,7 @@ impl<'p> Flow<'p> {
     }
 
     fn fields(&self, ty: &Type) -> u16 {
-        match ty {
-            Type::Record(record) => self.protocol.records[record.index()].fields.len() as u16,
-            _ => 1,
-        }
+        self.protocol.numbers_of(ty) as u16
     }
 
     /// How many places a value that is moved as a whole is in: of an array of records one a field.

@@ -1,7 +1,7 @@
 //! Steps that change variables and locals.
 
 use super::Run;
-use crate::evaluate::{array, array_words, bits, scalar, set_bit, set_from};
+use crate::evaluate::{array, array_words, bits, scalar, set_bit, set_for, set_from};
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::{MAX_FIELDS, SetCell, Shape};
 use crate::mechanisms::{Charge, Mechanisms};
@@ -15,10 +15,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         match (self.engine.shape(place), exprs) {
             (Some(Shape::Set(cell)), [expr]) => {
                 let mut value = Set::default();
-                set_from(self, expr, cell.lo, &mut value)?;
-                if let Some(outside) = value.first_from(cell.count, false) {
-                    cell.bit(outside + cell.lo).at(expr.span)?;
-                }
+                set_for(self, expr, cell, &mut value)?;
                 cell.write(self.record_mut(place, span)?, 0, &value);
                 Ok(())
             }

@@ -61,10 +61,7 @@ impl Compiler {
                 let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr_of(frame, e, &NUMBER)).collect();
                 Expr { kind: ExprKind::SetOf(elements?), ty: wanted.clone(), span: expr.span }
             }
-            (ast::ExprKind::Set(elements), Type::List { .. }) if elements.is_empty() => {
-                Expr { kind: ExprKind::SetOf(Vec::new()), ty: wanted.clone(), span: expr.span }
-            }
-            (ast::ExprKind::Set(elements), Type::List { of, .. }) if types::is_scalar(of) => {
+            (ast::ExprKind::Set(elements), Type::List { of, .. }) if elements.is_empty() || types::is_scalar(of) => {
                 let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr_of(frame, e, of)).collect();
                 Expr { kind: ExprKind::SetOf(elements?), ty: wanted.clone(), span: expr.span }
             }
