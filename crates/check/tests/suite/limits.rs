@@ -167,6 +167,7 @@ fn a_flood_of_long_states_ends_incomplete() {
             assert!(reason.contains("lane main from node 0 to node 0 may grow without bound"), "{search:?}: {reason}");
             let limit = if config.memory.is_some() { "67108864 bytes of memory" } else { "300 states" };
             assert!(reason.contains(limit), "{search:?}: {reason}");
+            assert_eq!(report.estimated_states, None, "of something without an end: {reason}");
         }
     }
 }

@@ -123,6 +123,25 @@ fn are_those_of_threads(runs: &[(&str, &[&str], &[&str])]) {
     }
 }
 
+/// Lists and arrays reach a call on every rank as on threads; what they cannot be ends the job.
+#[test]
+fn lists_and_arrays_are_passed_to_calls_on_ranks() {
+    let program = "crates/trivium/tests/calls/passes.c";
+    let protocols = ["msi", "crates/trivium/tests/calls/mailbox.tri"];
+    let lines = |run: Run| {
+        let output = run.json(0)["output"].as_str().unwrap().to_string();
+        let mut lines: Vec<String> = output.lines().map(String::from).collect();
+        lines.sort();
+        lines
+    };
+    let over_mpi = lines(live(program, &protocols, 3, &[]));
+    assert_eq!(over_mpi, ["0 12", "219", "23 3", "4"]);
+    assert_eq!(over_mpi, lines(trivium(&arguments(program, &protocols, &["--nodes", "3"]))));
+    let told = "mailbox.post: element 2 of `w`: 300 is outside 0..200";
+    let wrong = ["run", program, "-p", protocols[0], "-p", protocols[1], "--", "e"];
+    ended(start(mpirun(3, &wrong))).refuses(1, &[told, "passes.c:"]);
+}
+
 /// One message, on standard error, names what went wrong, and all ranks have ended.
 #[test]
 fn whatever_ends_a_run_ends_all_ranks() {

@@ -1,6 +1,8 @@
 //! All tests of the command line but those that need ranks (`tests/mpi`, `tests/group.rs`), in one program.
 
 mod architecture;
+#[path = "../../../check/tests/suite/arrays/protocol.rs"]
+mod arrays;
 mod both;
 mod broken;
 #[path = "../../../check/tests/suite/calls/mod.rs"]
@@ -60,3 +62,5 @@ mod study_swcc;
 mod trace;
 mod two_protocols;
 mod viewer;
+#[path = "../../../check/tests/suite/waiting/protocol.rs"]
+mod waiting;

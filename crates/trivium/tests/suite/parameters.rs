@@ -146,6 +146,21 @@ fn a_verdict_names_the_values_that_were_tried_one_parameter_at_a_time() {
 }
 
 #[test]
+fn other_values_are_tried_of_what_is_small() {
+    let folder = tempfile::tempdir().unwrap();
+    for (most, tried) in [(90_000, vec!["step = 2: holds"]), (110_000, vec![])] {
+        let file = folder.path().join("count.tri");
+        let text = format!(
+            "protocol count\nparam step = 1 in 1..2\nobject box\nop up(b: box)\nlane main buffered\nrole home of box {{\n  \
+             var n: 0..{most}\n  state S {{ on up {{ if n < {most} {{ n += step }} else {{ n = 0 }}; return }} }}\n}}\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let run = trivium(&["check", file.to_str().unwrap(), "--nodes", "1"]);
+        assert_eq!((run.code, lines(&run.out, "tried ")), (Some(0), tried), "{run:?}");
+    }
+}
+
+#[test]
 fn searches_with_limits_try_other_values_only_if_they_are_asked_for() {
     let limited = ["check", "tree-barrier", "--nodes", "3", "--max-states", "5", "--format", "json"];
     assert_eq!(trivium(&limited).json(3)["tried"], json!([]));

@@ -36,8 +36,13 @@ pub fn looks_at_accesses(protocol: &Protocol) -> bool {
 pub fn can_use(protocol: &Protocol) -> bool {
     let kept = |assume: &Assume| matches!(assume, Assume::Alternate(..) | Assume::OneThreadPerNode);
     let barrier = protocol.promises.iter().any(|promise| matches!(promise, Promise::Barrier(_) | Promise::LastPhase));
-    let number = |ty: &Type| matches!(ty, Type::Int { .. } | Type::Bool | Type::Object(_) | Type::Word);
-    let callable = |op: &Op| op.object != BLOCK && op.args.iter().all(|arg| number(&arg.ty));
+    let number =
+        |ty: &Type| matches!(ty, Type::Int { .. } | Type::Bool | Type::Object(_) | Type::Word | Type::Node { .. });
+    let passed = |ty: &Type| match ty {
+        Type::List { of, .. } | Type::Array { of, .. } => number(of),
+        scalar => number(scalar),
+    };
+    let callable = |op: &Op| op.object != BLOCK && op.args.iter().all(|arg| passed(&arg.ty));
     protocol.assumptions.iter().all(kept)
         && !barrier
         && protocol.conditions.is_empty()
@@ -101,7 +106,7 @@ impl Writer<'_> {
              (import \"wasi_snapshot_preview1\" \"proc_exit\" (func $exit (param i32)))\n",
         );
         for (number, op) in self.protocol.ops.iter().enumerate() {
-            let count = op.args.len() + usize::from(op.object != NODE);
+            let count = self.protocol.passed_to(OpId(number as u16)) + usize::from(op.object != NODE);
             let params = " i64".repeat(count);
             let result = if op.result.is_some() { " (result i64)" } else { "" };
             let (name, op) = (&self.protocol.name, &op.name);
@@ -217,19 +222,30 @@ impl Writer<'_> {
         }
     }
 
+    /// A value of a scalar type that `check` passes, too.
+    fn number(&mut self, ty: &Type) -> i64 {
+        let mut from = |lo: i64, hi: i64| lo + self.random.below((hi - lo + 1).max(1).unsigned_abs()) as i64;
+        match ty {
+            Type::Int { lo, hi } => from(lo.at(self.uses.nodes), hi.at(self.uses.nodes)),
+            Type::Object(_) => from(0, i64::from(self.uses.objects) - 1),
+            Type::Node { optional } => from(-i64::from(*optional), i64::from(self.uses.nodes) - 1),
+            _ => from(0, 1),
+        }
+    }
+
     fn one_call(&mut self, op: OpId, object: u64) {
         let declared = self.protocol.ops[op.index()].clone();
         let mut args = if declared.object == NODE { Vec::new() } else { vec![object as i64] };
         for arg in &declared.args {
-            let below = |random: &mut Random, limit: i64| random.below(limit.max(1).unsigned_abs()) as i64;
-            args.push(match &arg.ty {
-                Type::Int { lo, hi } => {
-                    let (lo, hi) = (lo.at(self.uses.nodes), hi.at(self.uses.nodes));
-                    lo + below(&mut self.random, hi - lo + 1)
+            let numbers = self.protocol.passed_for(&arg.ty);
+            match &arg.ty {
+                Type::List { of, .. } => {
+                    args.push(self.random.below(numbers as u64) as i64);
+                    args.extend((1..numbers).map(|_| self.number(of)));
                 }
-                Type::Object(_) => below(&mut self.random, i64::from(self.uses.objects)),
-                _ => below(&mut self.random, 2),
-            });
+                Type::Array { of, .. } => args.extend((0..numbers).map(|_| self.number(of))),
+                scalar => args.push(self.number(scalar)),
+            }
         }
         let args: String = args.iter().map(|arg| format!(" (i64.const {arg})")).collect();
         let call = format!("(call $op{}{args})", op.index());
