@@ -20,8 +20,8 @@ pub(crate) const TLB_MISSES: u32 = HOST_PAGE + 16;
 pub(crate) const ASIDE: u32 = HOST_PAGE + 24;
 /// Shared memory starts at this byte address, on every node.
 pub const SHARED_BASE: u32 = 0x4000_0000;
-/// Shared memory ends before this byte address: there is 1 GiB of it.
-pub const SHARED_END: u32 = 0x8000_0000;
+/// Shared memory ends before this byte address: there are 2 GiB of it. The last GiB of a node's addresses is the host's.
+pub const SHARED_END: u32 = 0xc000_0000;
 
 /// What is shared of private memory begins and ends at multiples of so many bytes: WebAssembly's pages, which no host's are larger than.
 pub const PART_UNIT: u32 = 0x1_0000;

@@ -9,7 +9,7 @@ use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocatio
 #[inline]
 #[track_caller]
 pub fn shared_u32(number: u64) -> u32 {
-    fit(number, "shared memory, which has 1 GiB")
+    fit(number, "shared memory, which has 2 GiB")
 }
 
 /// The home of a page.
@@ -221,7 +221,7 @@ impl Space {
             return Err(NodeError::subject(format!(
                 "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
             ))
-            .help("shared memory has 1 GiB; use a smaller problem, or give memory back with trivium_free: it is used again for allocations of the same placement, node and protocol"));
+            .help("shared memory has 2 GiB; use a smaller problem, or give memory back with trivium_free: it is used again for allocations of the same placement, node and protocol"));
         }
         for page in first_page..first_page + index(count) {
             let home = match placement {

@@ -51,7 +51,7 @@ fn unchecked_accesses_must_be_allowed() {
 
 #[test]
 fn exhausted_shared_memory_says_what_is_left() {
-    says(&bad("exhaust").error(), Blame::Subject, &["67108864 bytes", "shared memory", "1 GiB"]);
+    says(&bad("exhaust").error(), Blame::Subject, &["67108864 bytes", "shared memory", "2 GiB"]);
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod folder;
 mod freed;
 mod harness;
 mod inputs;
+mod large;
 mod live_trace;
 mod locks;
 mod modules;
