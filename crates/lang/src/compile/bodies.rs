@@ -246,7 +246,14 @@ impl<'c> Bodies<'c> {
             return self.look(look).map(BodyStep::Look);
         }
         self.look_first(look, span)?;
-        self.compiler.expr_of(&mut self.frame, &rest, &NUMBER).map(|value| BodyStep::Set(0, value))
+        let value = self.compiler.expr(&mut self.frame, &rest)?;
+        if value.ty == Type::Bool {
+            self.compiler
+                .error(rest.span, "what a scenario's thread keeps is a number, not bool")
+                .help("`let again = 1`, then `if again == 1 { .. }`");
+            return None;
+        }
+        self.compiler.require(rest.span, &value.ty, &NUMBER).then_some(BodyStep::Set(0, value))
     }
 
     /// The variable that a name stands for where it is set: a new one of this block, the one that is seen here, or one of the outcome.

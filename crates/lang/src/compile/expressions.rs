@@ -547,6 +547,11 @@ impl Compiler {
             let op = if op == "and" { Operator::And } else { Operator::Or };
             return make(ExprKind::Binary(op, Box::new(left), Box::new(right)), Type::Bool);
         }
+        // What is written out has the type of what it is compared with.
+        let is_written_out = |side: &ast::Expr| matches!(side.kind, ast::ExprKind::Set(_));
+        if matches!(op, "==" | "!=") && is_written_out(left) && !is_written_out(right) {
+            return self.binary(frame, op, right, left, span);
+        }
         let left = self.expr(frame, left)?;
         if is_set(&left.ty) {
             return self.set_binary(frame, op, left, right, span);

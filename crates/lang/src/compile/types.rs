@@ -126,8 +126,13 @@ impl Compiler {
                 let element = self.ty(of)?;
                 let bound = self.bound(up_to)?;
                 if !is_scalar(&element) && !matches!(element, Type::Record(_)) {
-                    self.error(*span, "the elements of a list are scalars or records")
-                        .help("declare a record for the elements");
+                    let help = match element {
+                        Type::NodeSet | Type::IntSet { .. } => {
+                            "keep an array of sets, `[0..3] of set of node`, and how many of them are used"
+                        }
+                        _ => "declare a record for the elements",
+                    };
+                    self.error(*span, "the elements of a list are scalars or records").help(help);
                     return None;
                 }
                 if bound.at(1) < 1 || bound.at(COMPILED_FOR) > MAX_LIST {

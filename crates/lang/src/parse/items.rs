@@ -27,13 +27,16 @@ impl Parser<'_> {
         }
     }
 
-    /// `stache`, `token-lock`: the only name in which a dash may stand.
+    /// `stache`, `token-lock`: the only name in which a dash may stand. After one, a word of the language is a word like others: `sleeps-on`.
     fn protocol_name(&mut self) -> Parsed<Ident> {
         let mut name = self.name("the protocol's name")?;
         while self.is_mark("-") && !self.token().first {
             self.advance();
-            let more = self.name("the rest of the protocol's name")?;
-            name = Ident { text: format!("{}-{}", name.text, more.text), span: name.span.to(more.span) };
+            let TokenKind::Name(more) = &self.token().kind else {
+                return self.expected("the rest of the protocol's name");
+            };
+            name = Ident { text: format!("{}-{more}", name.text), span: name.span.to(self.span()) };
+            self.advance();
         }
         Ok(name)
     }
