@@ -29,9 +29,9 @@ pub struct Story {
     pub property: Option<String>,
     /// How.
     pub reason: Option<String>,
-    /// Where the outcome of a scenario is forbidden that has been reached: no handler is to blame.
+    /// The place in a scenario that is to blame, where no handler is: what forbids the outcome that has been reached, or what cannot be worked out.
     #[serde(skip)]
-    pub forbidden: Option<Source>,
+    pub scenario: Option<Source>,
     /// In a deadlock: who waits for what.
     pub waiting: Vec<Waiting>,
     /// What grew beyond its bound, if something did.

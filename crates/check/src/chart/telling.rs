@@ -14,8 +14,7 @@ use crate::step::ghost;
 use crate::system::action::{Action, event_kind};
 use crate::system::client::Intent;
 use crate::system::model::{Model, word_text};
-use crate::system::promise::DEADLOCK;
-use crate::system::promise::{Violation, check_state, outcome_name};
+use crate::system::promise::{DEADLOCK, Violation, check_state};
 use crate::system::told::{self, Told};
 use crate::system::world::{Flight, ThreadState, World};
 use std::collections::BTreeSet;
@@ -327,9 +326,11 @@ impl<'m> Telling<'m> {
         if self.violation.is_none() && stuck(&mut self.stepper, &self.world) {
             self.violation = Some(Violation::new(DEADLOCK, "nothing more can happen, and somebody waits"));
         }
-        let (property, reason, fault) = match self.violation.take() {
-            Some(violation) => (Some(violation.property), Some(violation.sentence), violation.fault),
-            None => (None, None, None),
+        let (property, reason, fault, scenario) = match self.violation.take() {
+            Some(violation) => {
+                (Some(violation.property), Some(violation.sentence), violation.fault, violation.scenario)
+            }
+            None => (None, None, None, None),
         };
         if property.is_some()
             && let Some(last) = self.moments.last_mut()
@@ -338,7 +339,7 @@ impl<'m> Telling<'m> {
         }
         let deadlock = property.as_deref() == Some(DEADLOCK);
         let waiting = if deadlock { explain(model, &self.world) } else { Vec::new() };
-        let forbidden = property.as_ref().and_then(|property| forbidden(model, property));
+        let scenario = scenario.and_then(|place| source::lines(model.protocol(), place));
         let events: Vec<String> = self.moments.iter().map(|m| m.event.clone()).collect();
         let growth = fault.and_then(|fault| growth(model, &fault, &self.worlds, &events));
         self.worlds.push(self.world.clone());
@@ -353,7 +354,7 @@ impl<'m> Telling<'m> {
             frames,
             property,
             reason,
-            forbidden,
+            scenario,
             waiting,
             growth,
             parameters: ParameterValue::all(model.protocol()),
@@ -372,13 +373,6 @@ impl<'m> Telling<'m> {
         }
         nodes.into_iter().collect()
     }
-}
-
-/// Where the violated property is forbidden, if it is the outcome of the scenario.
-fn forbidden(model: &Model, property: &str) -> Option<Source> {
-    let scenario = &model.client.script.as_ref()?.scenario;
-    let span = scenario.forbid.as_ref().filter(|_| property == outcome_name(scenario))?.span;
-    source::lines(model.protocol(), span)
 }
 
 fn object_text(model: &Model, object: Object) -> String {

@@ -259,7 +259,7 @@ impl Chart<'_> {
             self.paragraph("✗ ", "  ", reason, width);
         }
         let last = self.story.moments.last().filter(|_| self.story.waiting.is_empty());
-        if let Some(source) = self.story.forbidden.as_ref().or(last.and_then(|m| m.source.as_ref())) {
+        if let Some(source) = self.story.scenario.as_ref().or(last.and_then(|m| m.source.as_ref())) {
             let text = format!("at {}:{}: {}", source.file, source.first, source.text);
             self.paragraph("  ", "    ", &text, width);
         }

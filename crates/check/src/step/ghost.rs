@@ -37,6 +37,7 @@ pub(crate) fn tell(here: &mut Here, sight: Sight) -> Result<(), Violation> {
             property: format!("ghost {}", declared.name),
             sentence: fault.message.clone(),
             fault: Some(Box::new(fault)),
+            scenario: None,
         })?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::system::promise::{Violation, registers};
 use crate::system::world::World;
 use trivium_engine::number::fit;
 use trivium_protocol::source::Span;
-use trivium_protocol::{BodyStep, Scenario};
+use trivium_protocol::{BodyStep, Expr, Scenario};
 
 /// An access or a call of a body: the number of an intent, and the variable for its result.
 pub type PlacedLook = (u16, Option<u16>);
@@ -66,10 +66,10 @@ pub(crate) fn done(model: &Model, world: &mut World, thread: usize, result: Opti
 fn go_on(model: &Model, world: &mut World, thread: usize, mut at: usize) -> Result<(), Violation> {
     let Some(script) = &model.client.script else { return Ok(()) };
     let body = &script.scenario.threads[thread].body;
-    let value_of = |world: &World, value| {
-        let value = model.engine.evaluate_registers(value, &registers(model, world));
+    let value_of = |world: &World, expr: &Expr| {
+        let value = model.engine.evaluate_registers(expr, &registers(model, world));
         // It is the scenario's mistake, and no fault of the protocol.
-        value.map_err(|fault| Violation::new(format!("scenario {}", script.scenario.name), fault.message))
+        value.map_err(|fault| Violation::of_scenario(&script.scenario, expr.span, fault.message))
     };
     while let Some(place) = body.places.get(at) {
         at = match &place.step {

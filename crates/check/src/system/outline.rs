@@ -6,9 +6,9 @@ use crate::system::layout::WORD;
 use crate::system::mark;
 use crate::system::model::{LaneModel, Model};
 use std::sync::Arc;
-use trivium_engine::Engine;
 use trivium_engine::number::fit;
-use trivium_protocol::{Protocol, RoleId};
+use trivium_engine::{Engine, Node, Object};
+use trivium_protocol::{NODE, ObjectKindId, Protocol, RoleId};
 
 /// What [`explore`](crate::explore) knows of a system before the first state.
 pub struct Outline {
@@ -18,6 +18,8 @@ pub struct Outline {
     pub nodes: u32,
     /// How many objects of each kind there are.
     pub objects: Vec<u32>,
+    /// The first object that is not at home at the node of its number, modulo the number of nodes, and where it is.
+    pub placed: Option<(Object, Node)>,
     /// The threads, and what each may do.
     pub client: Client,
     /// The lanes of the network.
@@ -46,7 +48,12 @@ impl Outline {
         let words = |bytes: std::ops::Range<usize>| -> u32 {
             fit(bytes.len() / fit::<_, usize>(WORD, "the bytes of a word"), "the number of a word: a state is small")
         };
+        let objects = model.objects.iter().enumerate().filter(|(kind, _)| ObjectKindId::at(*kind) != NODE);
+        let mut objects =
+            objects.flat_map(|(kind, &count)| (0..count).map(move |id| Object { kind: ObjectKindId::at(kind), id }));
+        let placed = objects.find(|&object| u32::from(model.home(object)) != object.id % model.nodes);
         Ok(Outline {
+            placed: placed.map(|object| (object, model.home(object))),
             words: model.layout.memory(0).map(words),
             marked: model.layout.mark.is_some().then(|| mark::most_left(&model, 0)),
             garbage: model.layout.garbage,

@@ -8,6 +8,7 @@ use crate::system::unread::FORGOTTEN;
 use crate::system::world::{ThreadState, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
+use trivium_protocol::source::Span;
 use trivium_protocol::{
     Access, Assume, BLOCK, CopyIn, MessageId, ObjectKindId, OpId, Promise, RoleId, Scenario, ScenarioAction,
 };
@@ -37,16 +38,24 @@ pub(crate) struct Violation {
     pub sentence: String,
     /// The fault of the protocol, if it is one.
     pub fault: Option<Box<trivium_engine::Fault>>,
+    /// The place in a scenario that is to blame, where no handler is.
+    pub scenario: Option<Span>,
 }
 
 impl Violation {
     pub fn new(property: impl Into<String>, sentence: impl Into<String>) -> Violation {
-        Violation { property: property.into(), sentence: sentence.into(), fault: None }
+        Violation { property: property.into(), sentence: sentence.into(), fault: None, scenario: None }
+    }
+
+    /// A scenario's outcome, or a mistake in its text.
+    pub fn of_scenario(scenario: &Scenario, place: Span, sentence: String) -> Violation {
+        Violation { property: outcome_name(scenario), sentence, fault: None, scenario: Some(place) }
     }
 
     /// A fault that the engine found.
     pub fn fault(fault: trivium_engine::Fault) -> Violation {
-        Violation { property: FAULT.into(), sentence: fault.message.clone(), fault: Some(Box::new(fault)) }
+        let sentence = fault.message.clone();
+        Violation { property: FAULT.into(), sentence, fault: Some(Box::new(fault)), scenario: None }
     }
 }
 
@@ -401,7 +410,7 @@ fn single_writer(model: &Model, world: &World, block: u32) -> Result<(), Violati
 }
 
 /// The property that a scenario's outcome is.
-pub(crate) fn outcome_name(scenario: &Scenario) -> String {
+fn outcome_name(scenario: &Scenario) -> String {
     format!("scenario {}", scenario.name)
 }
 
@@ -417,7 +426,7 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
         return Ok(());
     }
     let registers = registers(model, world);
-    let name = outcome_name(&script.scenario);
+    let violated = |sentence| Err(Violation::of_scenario(&script.scenario, forbid.span, sentence));
     match model.engine.evaluate_registers(forbid, &registers) {
         Ok(0) => Ok(()),
         Ok(_) => {
@@ -428,9 +437,9 @@ fn outcome(model: &Model, world: &World) -> Result<(), Violation> {
                     format!("{} = {}", variable.name, register_text(model, &script.scenario, number, value))
                 })
                 .collect();
-            Err(Violation::new(name, format!("the forbidden outcome is reached: {}", values.join(", "))))
+            violated(format!("the forbidden outcome is reached: {}", values.join(", ")))
         }
-        Err(fault) => Err(Violation::new(name, fault.message)),
+        Err(fault) => violated(fault.message),
     }
 }
 

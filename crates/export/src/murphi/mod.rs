@@ -101,8 +101,6 @@ struct Export<'m> {
     moves_memory: bool,
     threads_per_node: usize,
     values: u32,
-    /// Whether objects have other homes than usual.
-    placed: bool,
     /// Outgoing queues in which handlers ask for room.
     asked: Vec<usize>,
 }
@@ -136,11 +134,24 @@ impl<'m> Export<'m> {
             moves_memory,
             threads_per_node,
             values: system.values,
-            placed: !system.homes.is_empty(),
             asked: queues::asked(model.protocol()),
         };
         export.check()?;
         Ok(export)
+    }
+
+    fn check_homes(&self) -> Result<(), ConfigError> {
+        let Some((object, at)) = self.model.placed else { return Ok(()) };
+        let kind = &self.model.protocol().objects[object.kind.index()];
+        let regular = (0..self.model.objects[object.kind.index()]).map(|id| (id % self.model.nodes).to_string());
+        let regular: Vec<String> = regular.collect();
+        Err(ConfigError::new(
+            format!(
+                "{kind} {} is at home at node {at}; in exported models object i is at node i mod the number of nodes",
+                object.id
+            ),
+            format!("give such homes, whatever the file says: `--homes {kind}={}`", regular.join("/")),
+        ))
     }
 
     /// What Murphi, or this use of it, cannot express.
@@ -164,12 +175,7 @@ impl<'m> Export<'m> {
         }
         self.check_operations()?;
         self.check_queues()?;
-        if self.placed {
-            return Err(ConfigError::new(
-                "homes cannot be exported",
-                "in exported models object i lives at node i mod N; leave `--homes` out",
-            ));
-        }
+        self.check_homes()?;
         for role in &protocol.roles {
             for var in &role.vars {
                 self.check_type(&var.name, &var.ty)?;

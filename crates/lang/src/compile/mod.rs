@@ -185,6 +185,10 @@ fn beside(file: &str, name: &str) -> String {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
     parts.retain(|part| *part != ".");
+    // A path from the root lies beside nothing.
+    if name.starts_with('/') {
+        parts.clear();
+    }
     for part in name.split('/') {
         match (part, parts.last()) {
             ("..", Some(last)) if *last != ".." && !last.is_empty() => {
@@ -315,5 +319,7 @@ mod tests {
         assert_eq!(beside("./b.tri", "../c.tri"), "../c.tri");
         assert_eq!(beside("./a/b.tri", "../../c.tri"), "../c.tri");
         assert_eq!(beside("/a/b.tri", "../c.tri"), "/c.tri");
+        assert_eq!(beside("a/b.tri", "/c/./d/../e.tri"), "/c/e.tri");
+        assert_eq!(beside("/a/b.tri", "/c/e.tri"), "/c/e.tri");
     }
 }

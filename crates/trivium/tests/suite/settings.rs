@@ -132,6 +132,39 @@ fn a_run_that_failed_has_its_settings_too() {
     }
 }
 
+/// Models have homes of their own: what is not so is refused, with what would do.
+#[test]
+fn models_are_told_which_homes_they_have() {
+    let refused = trivium(&["export", "mshr", "--to", "murphi", "--nodes", "2"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    for told in ["block 1 is at home at node 0", "`--homes block=0/1`"] {
+        assert!(refused.err.contains(told), "{refused:?}");
+    }
+    let regular = trivium(&["export", "mshr", "--to", "murphi", "--nodes", "2", "--homes", "block=0/1"]);
+    assert_eq!(regular.code, Some(0), "{refused:?}");
+}
+
+/// The text of a scenario's counterexample ends with the line of the scenario that is to blame.
+#[test]
+fn a_scenario_is_blamed_at_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(root().join("protocols/msi.tri"), folder.path().join("msi.tri")).unwrap();
+    let file = folder.path().join("blamed.tri");
+    let scenarios = [
+        ("at 0 {\n  let x = read(0)\n  r = 10 / x\n}\nat 1 { write(0, 2) }\nforbid r == 5", ":5: r = 10 / x"),
+        ("at 0 {\n  r = read(0)\n}\nat 1 { write(0, 2) }\nforbid r == 2", ":7: forbid r == 2"),
+        ("at 0 {\n  r = read(0)\n}\nat 1 { write(0, 2) }\nforbid 10 / r == 3", ":7: forbid 10 / r == 3"),
+    ];
+    for (scenario, line) in scenarios {
+        let text = format!("protocol blamed\nuse \"msi.tri\"\nscenario s homes block=1 {{ {scenario}\n}}\n");
+        std::fs::write(&file, text).unwrap();
+        let run = trivium(&["check", file.to_str().unwrap(), "--nodes", "2"]);
+        assert_eq!(run.code, Some(1), "{run:?}");
+        let lines: Vec<&str> = run.out.lines().filter(|line| line.starts_with("  at ")).collect();
+        assert!(lines.last().is_some_and(|last| last.ends_with(line)), "{line}: {}", run.out);
+    }
+}
+
 /// A scenario has the homes that it declares, unless the command line says others.
 #[test]
 fn a_scenario_has_homes_of_its_own() {
