@@ -3,6 +3,8 @@
 mod architecture;
 #[path = "../../../check/tests/suite/arrays/protocol.rs"]
 mod arrays;
+#[path = "../../../check/tests/suite/blocks/mod.rs"]
+mod blocks;
 mod both;
 mod broken;
 #[path = "../../../check/tests/suite/calls/mod.rs"]

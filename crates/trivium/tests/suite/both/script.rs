@@ -32,8 +32,9 @@ pub fn looks_at_accesses(protocol: &Protocol) -> bool {
     ["FaultAddress", "FaultSize", "FaultValue", "Memory", "Store("].iter().any(|word| text.contains(word))
 }
 
-/// Whether scripts can keep to what a file assumes and make its calls: they have no phases, and invent numbers only.
-pub fn can_use(protocol: &Protocol) -> bool {
+/// Whether scripts can keep to what a file assumes and make its calls: they have no phases, and invent numbers only. Calls about blocks may
+/// wait for what other nodes do, which have an end here.
+pub fn can_use(protocol: &Protocol, calls_blocks: bool) -> bool {
     let kept = |assume: &Assume| matches!(assume, Assume::Alternate(..) | Assume::OneThreadPerNode);
     let barrier = protocol.promises.iter().any(|promise| matches!(promise, Promise::Barrier(_) | Promise::LastPhase));
     let number =
@@ -42,7 +43,7 @@ pub fn can_use(protocol: &Protocol) -> bool {
         Type::List { of, .. } | Type::Array { of, .. } => number(of),
         scalar => number(scalar),
     };
-    let callable = |op: &Op| op.object != BLOCK && op.args.iter().all(|arg| passed(&arg.ty));
+    let callable = |op: &Op| (calls_blocks || op.object != BLOCK) && op.args.iter().all(|arg| passed(&arg.ty));
     protocol.assumptions.iter().all(kept)
         && !barrier
         && protocol.conditions.is_empty()
@@ -138,7 +139,7 @@ impl Writer<'_> {
                 (false, 0) => return,
                 (true, 0) => self.access(node, left),
                 (true, _) if self.random.below(2) == 0 => self.access(node, left),
-                _ => self.call(left),
+                _ => self.call(node, left),
             });
         }
     }
@@ -195,7 +196,7 @@ impl Writer<'_> {
     }
 
     /// One call, or two that the file wants together; gives how many.
-    fn call(&mut self, left: u32) -> u32 {
+    fn call(&mut self, node: u32, left: u32) -> u32 {
         let op = OpId(self.random.below(self.protocol.ops.len() as u64) as u16);
         let assumed = self.protocol.assumptions.iter().filter_map(|assume| match assume {
             Assume::Alternate(a, b) => Some((*a, *b)),
@@ -215,6 +216,8 @@ impl Writer<'_> {
                 self.one_call(b, object);
                 2
             }
+            // A block's home need not have the role that answers.
+            None if self.protocol.ops[op.index()].object == BLOCK && object as u32 % self.uses.nodes == node => 1,
             None => {
                 self.one_call(op, object);
                 1
@@ -235,7 +238,7 @@ impl Writer<'_> {
 
     fn one_call(&mut self, op: OpId, object: u64) {
         let declared = self.protocol.ops[op.index()].clone();
-        let mut args = if declared.object == NODE { Vec::new() } else { vec![object as i64] };
+        let mut args = Vec::new();
         for arg in &declared.args {
             let numbers = self.protocol.passed_for(&arg.ty);
             match &arg.ty {
@@ -247,8 +250,13 @@ impl Writer<'_> {
                 scalar => args.push(self.number(scalar)),
             }
         }
+        let object = match declared.object {
+            NODE => String::new(),
+            BLOCK => format!(" (i64.extend_i32_u (global.get $b{object}))"),
+            _ => format!(" (i64.const {object})"),
+        };
         let args: String = args.iter().map(|arg| format!(" (i64.const {arg})")).collect();
-        let call = format!("(call $op{}{args})", op.index());
+        let call = format!("(call $op{}{object}{args})", op.index());
         let _ = if declared.result.is_some() {
             writeln!(self.text, "(drop {call})")
         } else {
