@@ -372,6 +372,8 @@ fn means(error: &str, property: &str) -> bool {
         _ if error.contains("invariant deadlock failed") => true,
         "fault" => error.contains("fault: ") || error.contains("out-of-range"),
         ghost if ghost.starts_with("ghost ") => error.contains("fault: "),
+        // What a body cannot work out is a fault of the model.
+        scenario if scenario.starts_with("scenario ") && error.contains("fault: a division by zero") => true,
         "last_write" | "last_phase" | "sequential" => error.contains("a read misses the last write"),
         "single_writer" => error.contains("invariant single_writer failed"),
         "coherent" | "tso" => error.contains("a read is too old") || error.contains("a read of garbage"),
