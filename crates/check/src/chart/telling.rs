@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Fault, Node, Object};
-use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, ObjectKindId, Protocol, RoleId};
+use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, Protocol, RoleId};
 
 /// The story of a report's counterexample; none if nothing is violated.
 ///
@@ -326,12 +326,10 @@ impl<'m> Telling<'m> {
         if self.violation.is_none() && stuck(&mut self.stepper, &self.world) {
             self.violation = Some(Violation::new(DEADLOCK, "nothing more can happen, and somebody waits"));
         }
-        let (property, reason, fault, scenario) = match self.violation.take() {
-            Some(violation) => {
-                (Some(violation.property), Some(violation.sentence), violation.fault, violation.scenario)
-            }
-            None => (None, None, None, None),
-        };
+        let violation = self.violation.take();
+        let (property, reason, fault, scenario) = violation
+            .map(|found| (Some(found.property), Some(found.sentence), found.fault, found.scenario))
+            .unwrap_or_default();
         if property.is_some()
             && let Some(last) = self.moments.last_mut()
         {
@@ -380,13 +378,7 @@ fn object_text(model: &Model, object: Object) -> String {
 }
 
 fn homes(model: &Model) -> Vec<(String, Node)> {
-    let kinds = model.objects.iter().enumerate();
-    kinds
-        .map(|(kind, &count)| (ObjectKindId::at(kind), count))
-        .filter(|(kind, _)| *kind != NODE)
-        .flat_map(|(kind, count)| (0..count).map(move |id| Object { kind, id }))
-        .map(|object| (model.object_name(object), model.home(object)))
-        .collect()
+    model.all_objects().map(|object| (model.object_name(object), model.home(object))).collect()
 }
 
 fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Frame {

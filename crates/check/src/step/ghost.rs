@@ -33,12 +33,7 @@ pub(crate) fn tell(here: &mut Here, sight: Sight) -> Result<(), Violation> {
         let me = std::mem::replace(&mut here.me, model.home(sight.object));
         let seen = model.engine.watch(ghost.role, *handler, sight.object, told, here);
         here.me = me;
-        seen.map_err(|fault| Violation {
-            property: format!("ghost {}", declared.name),
-            sentence: fault.message.clone(),
-            fault: Some(Box::new(fault)),
-            scenario: None,
-        })?;
+        seen.map_err(|fault| Violation { property: format!("ghost {}", declared.name), ..Violation::fault(fault) })?;
     }
     Ok(())
 }

@@ -303,10 +303,13 @@ impl Model {
 
     /// Whether a node is the home of some object.
     pub fn is_any_home(&self, node: Node) -> bool {
-        let kinds = self.objects.iter().enumerate().map(|(kind, count)| (ObjectKindId::at(kind), *count));
-        kinds
-            .filter(|(kind, _)| *kind != NODE)
-            .any(|(kind, count)| (0..count).any(|id| self.home(Object { kind, id }) == node))
+        self.all_objects().any(|object| self.home(object) == node)
+    }
+
+    /// The objects that have homes, kind by kind.
+    pub fn all_objects(&self) -> impl Iterator<Item = Object> + '_ {
+        let kinds = self.objects.iter().enumerate().map(|(kind, &count)| (ObjectKindId::at(kind), count));
+        kinds.filter(|(kind, _)| *kind != NODE).flat_map(|(kind, count)| (0..count).map(move |id| Object { kind, id }))
     }
 
     /// The tag of a block on a node; what its cache allows, where processors are cached.

@@ -8,7 +8,7 @@ use crate::system::model::{LaneModel, Model};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object};
-use trivium_protocol::{NODE, ObjectKindId, Protocol, RoleId};
+use trivium_protocol::{Protocol, RoleId};
 
 /// What [`explore`](crate::explore) knows of a system before the first state.
 pub struct Outline {
@@ -48,12 +48,10 @@ impl Outline {
         let words = |bytes: std::ops::Range<usize>| -> u32 {
             fit(bytes.len() / fit::<_, usize>(WORD, "the bytes of a word"), "the number of a word: a state is small")
         };
-        let objects = model.objects.iter().enumerate().filter(|(kind, _)| ObjectKindId::at(*kind) != NODE);
-        let mut objects =
-            objects.flat_map(|(kind, &count)| (0..count).map(move |id| Object { kind: ObjectKindId::at(kind), id }));
-        let placed = objects.find(|&object| u32::from(model.home(object)) != object.id % model.nodes);
+        let is_elsewhere = |object: &Object| u32::from(model.home(*object)) != object.id % model.nodes;
+        let placed = model.all_objects().find(is_elsewhere).map(|object| (object, model.home(object)));
         Ok(Outline {
-            placed: placed.map(|object| (object, model.home(object))),
+            placed,
             words: model.layout.memory(0).map(words),
             marked: model.layout.mark.is_some().then(|| mark::most_left(&model, 0)),
             garbage: model.layout.garbage,

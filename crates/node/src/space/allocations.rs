@@ -9,7 +9,7 @@ use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocatio
 #[inline]
 #[track_caller]
 pub fn shared_u32(number: u64) -> u32 {
-    fit(number, "shared memory, which has 2 GiB")
+    fit(number, "shared memory, which has less than 4 GiB")
 }
 
 /// The home of a page.
@@ -221,7 +221,10 @@ impl Space {
             return Err(NodeError::subject(format!(
                 "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
             ))
-            .help("shared memory has 2 GiB; use a smaller problem, or give memory back with trivium_free: it is used again for allocations of the same placement, node and protocol"));
+            .help(format!(
+                "shared memory has {} GiB; use a smaller problem, or give memory back with trivium_free: it is used again for allocations of the same placement, node and protocol",
+                (SHARED_END - SHARED_BASE) >> 30
+            )));
         }
         for page in first_page..first_page + index(count) {
             let home = match placement {

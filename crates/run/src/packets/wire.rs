@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_guest::Placement;
-use trivium_node::{Binding, Data, NodeError, Protocols, Purpose};
+use trivium_node::{Binding, Data, NodeError, Protocols, Purpose, shared_u32};
 use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
 
 /// What one node tells another.
@@ -168,7 +168,7 @@ pub(crate) fn write_message(
     head[6..8].copy_from_slice(&message.0.to_le_bytes());
     head[8..12].copy_from_slice(&object.id.to_le_bytes());
     head[12..16].copy_from_slice(&fit::<_, u32>(places.len(), "a number of places").to_le_bytes());
-    head[16..].copy_from_slice(&fit::<_, u32>(bytes.len(), "shared memory, which has 2 GiB").to_le_bytes());
+    head[16..].copy_from_slice(&shared_u32(bytes.len() as u64).to_le_bytes());
     packet.extend_from_slice(&head);
     words.iter().for_each(|word| packet.extend(word.to_le_bytes()));
     for (offset, length) in places {
@@ -200,8 +200,7 @@ pub(crate) fn write_control(control: &Control) -> Vec<u8> {
 
 /// Writes the contents of a page.
 pub(crate) fn write_page(page: usize, contents: &[u8]) -> Vec<u8> {
-    let page: u32 = fit(page, "a page of shared memory, which has 2 GiB");
-    [&[PAGE][..], &page.to_le_bytes(), contents].concat()
+    [&[PAGE][..], &shared_u32(page as u64).to_le_bytes(), contents].concat()
 }
 
 /// Reads a packet of a node; a message and its data come into some of old, which `spare` has, if it has.

@@ -1,13 +1,7 @@
 //! Shared memory that is given back is allocated again.
 
-use crate::harness::{self, trivium};
+use crate::harness::{self, in_file, trivium};
 use crate::slow;
-
-fn in_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
-    let file = folder.path().join(name);
-    std::fs::write(&file, text).unwrap();
-    file.to_str().unwrap().to_string()
-}
 
 /// Each piece is zeroed, what some nodes write the others read, and what is allocated again lies where it did.
 const AGAIN: &str = r#"#include <stdio.h>

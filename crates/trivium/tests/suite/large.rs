@@ -1,6 +1,6 @@
 //! More than a GiB of shared memory: addresses whose highest bit is set are as others.
 
-use crate::harness::trivium;
+use crate::harness::{in_file, trivium};
 use crate::slow;
 
 /// An array lies across 0x80000000, another one at the end of shared memory. What nodes make of them they also make of private memory.
@@ -66,9 +66,7 @@ int main(void) {
 #[test]
 fn two_gib_of_shared_memory_are_as_good_as_a_little() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("large.c");
-    std::fs::write(&file, LARGE).unwrap();
-    let program = file.to_str().unwrap();
+    let program = &in_file(&folder, "large.c", LARGE);
     for protocol in slow::all_or(&["stache", "msi", "uncached", "migratory", "moesi"][..], &["stache", "uncached"]) {
         for machine in slow::all_or(&["typhoon", "simple-coma"][..], &["typhoon"]) {
             let sim = trivium(&["sim", program, "-p", protocol, "-m", machine, "-n", "3"]);

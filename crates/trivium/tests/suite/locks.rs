@@ -1,12 +1,6 @@
 //! Nodes do nothing but ask for a lock: the run ends, and names the lock, who has it, and the lines. A lock that is held for long is no such thing.
 
-use crate::harness::{Run, trivium};
-
-fn in_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
-    let file = folder.path().join(name);
-    std::fs::write(&file, text).unwrap();
-    file.to_str().unwrap().to_string()
-}
+use crate::harness::{Run, in_file, trivium};
 
 fn sim(program: &str, protocol: &str, more: &[&str]) -> Run {
     let args = ["sim", program, "-p", protocol, "-m", "typhoon", "-n", "3", "--stall-limit", "100000"];

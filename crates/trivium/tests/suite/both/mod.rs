@@ -109,12 +109,24 @@ fn kept(protocol: &Arc<Protocol>, system: &System, seed: u64) -> Result<bool, St
     runs(protocol, system, seed).map(|()| true)
 }
 
+/// What programs may do under a protocol that holds in a system.
+fn uses(system: &System) -> Uses {
+    Uses { nodes: system.nodes, objects: system.objects, ops: system.ops.unwrap_or(12), passes_on: false }
+}
+
+/// The same as [`runs`], for real.
+fn runs_live(protocol: &Arc<Protocol>, system: &System, seed: u64) -> Result<(), String> {
+    match wrong_live(protocol, &uses(system), seed) {
+        None => Ok(()),
+        Some(wrong) => Err(format!("{} holds, but on run: {wrong}", protocol.name)),
+    }
+}
+
 /// Runs programs under a protocol that holds.
 fn runs(protocol: &Arc<Protocol>, system: &System, seed: u64) -> Result<(), String> {
-    let uses = Uses { nodes: system.nodes, objects: system.objects, ops: system.ops.unwrap_or(12), passes_on: false };
     for round in 0..PROGRAMS {
         let machine = MACHINES[((seed + round) % 4) as usize];
-        if let Some(wrong) = wrong(protocol, &uses, machine, seed ^ (round << 32)) {
+        if let Some(wrong) = wrong(protocol, &uses(system), machine, seed ^ (round << 32)) {
             return Err(format!("{} holds, but on {machine}: {wrong}", protocol.name));
         }
     }
@@ -184,7 +196,7 @@ fn calls_are_kept(number: u64, seed: u64, nodes: u32, objects: u32) -> Result<()
 fn what_is_proved_where_threads_are_answered_strangely_is_kept() {
     let held = answered_strangely(0..300);
     println!("{held:?} of 300 hold");
-    assert!(held[0] > 5 && held[1] > 2, "{held:?} hold");
+    assert!(held[0] > 10 && held[1] > 2, "{held:?} hold");
 }
 
 #[test]
@@ -208,12 +220,9 @@ fn answered_strangely(numbers: std::ops::Range<u64>) -> [u32; 2] {
         let Some(protocol) = compiled(path, &text) else { continue };
         let two = number % 2 == 1;
         let explored = if two { System { threads_per_node: 2, ..system(2, 1, Some(2)) } } else { system(2, 1, None) };
-        let uses = Uses { nodes: 2, objects: 1, ops: explored.ops.unwrap_or(12), passes_on: false };
         if kept(&protocol, &explored, number).unwrap_or_else(|error| panic!("{error}\n{text}")) {
             held[usize::from(two)] += 1;
-            if let Some(wrong) = wrong_live(&protocol, &uses, number) {
-                panic!("{} holds, but on run: {wrong}\n{text}", protocol.name);
-            }
+            runs_live(&protocol, &explored, number).unwrap_or_else(|error| panic!("{error}\n{text}"));
         }
     }
     held
@@ -228,14 +237,19 @@ fn threads_whose_events_are_held_or_deferred_are_left_alone() {
         "resume-does-nothing-to-a-deferred-access",
         "resume-of-whoever-waits",
     ] {
-        let protocol = checked_file(file);
-        assert!(holds(&protocol, &system(2, 1, None)), "{file}");
-        let uses = Uses { nodes: 4, objects: 1, ops: 30, passes_on: true };
-        for seed in 0..8 {
-            let machine = MACHINES[(seed % 4) as usize];
-            assert_eq!(wrong(&protocol, &uses, machine, seed), None, "{file} on {machine}");
-            assert_eq!(wrong_live(&protocol, &uses, seed), None, "{file} live");
-        }
+        left_alone(&checked_file(file), 2, file);
+    }
+}
+
+/// A protocol holds for so many nodes, and nothing goes wrong under it with four, in `sim` and for real.
+#[track_caller]
+fn left_alone(protocol: &Arc<Protocol>, nodes: u32, name: &str) {
+    assert!(holds(protocol, &system(nodes, 1, None)), "{name}");
+    let uses = Uses { nodes: 4, objects: 1, ops: 30, passes_on: true };
+    for seed in 0..8 {
+        let machine = MACHINES[(seed % 4) as usize];
+        assert_eq!(wrong(protocol, &uses, machine, seed), None, "{name} on {machine}");
+        assert_eq!(wrong_live(protocol, &uses, seed), None, "{name} live");
     }
 }
 
@@ -251,13 +265,7 @@ fn a_resume_more_in_a_shipped_protocol_wakes_no_thread_whose_access_is_deferred(
         assert_eq!(source.matches(end).count(), 1, "{name}");
         let text = source.replace(end, with_one_more);
         let protocol = Arc::new(mutant::compiled(path, &text, &[]).unwrap_or_else(|error| panic!("{error}")));
-        assert!(holds(&protocol, &system(3, 1, None)), "{name}");
-        let uses = Uses { nodes: 4, objects: 1, ops: 30, passes_on: true };
-        for seed in 0..8 {
-            let machine = MACHINES[(seed % 4) as usize];
-            assert_eq!(wrong(&protocol, &uses, machine, seed), None, "{name} on {machine}");
-            assert_eq!(wrong_live(&protocol, &uses, seed), None, "{name} live");
-        }
+        left_alone(&protocol, 3, name);
     }
 }
 
@@ -333,13 +341,9 @@ fn written_are_kept(protocol: fn(u64) -> String, numbers: std::ops::Range<u64>, 
         let Ok(protocol) = trivium_lang::compile("random.tri", &text, &Default::default()) else { continue };
         let (protocol, system) = (Arc::new(protocol), system(number));
         if script::can_use(&protocol, true) && holds(&protocol, &system) {
-            runs(&protocol, &system, number).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let ran = runs(&protocol, &system, number).and_then(|()| runs_live(&protocol, &system, number));
+            ran.unwrap_or_else(|error| panic!("{error}\n{text}"));
             held += 1;
-            let ops = system.ops.unwrap_or(12);
-            let uses = Uses { nodes: system.nodes, objects: system.objects, ops, passes_on: false };
-            if let Some(wrong) = wrong_live(&protocol, &uses, number) {
-                panic!("it holds, but on run: {wrong}\n{text}");
-            }
         }
     }
     held

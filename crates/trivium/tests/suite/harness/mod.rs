@@ -66,6 +66,13 @@ impl Run {
     }
 }
 
+/// The path of a new file in a folder, with this text.
+pub fn in_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_string()
+}
+
 /// The keys of an object, in order.
 pub fn keys(value: &serde_json::Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys().map(String::as_str).collect()
