@@ -97,15 +97,15 @@ impl Operation {
         }
     }
 
-    /// What is there afterwards in `bytes` bytes that were `old`. The operand loses what does not fit; what is expected does not, since
-    /// a number that does not fit is never there. A result that is no number is the canonical one.
+    /// What is there afterwards in `bytes` bytes that were `old`. The operand and what is expected lose what does not fit. A result that is no
+    /// number is the canonical one.
     ///
     /// # Panics
     /// If [`Operation::takes`] says that it cannot be made on so many bytes.
     pub fn apply(self, bytes: u8, old: u64, operand: u64, expected: u64) -> u64 {
         assert!(self.takes(bytes), "{self:?} of {bytes} bytes");
         let mask = u64::MAX >> (64 - 8 * u32::from(bytes));
-        let (old, operand) = (old & mask, operand & mask);
+        let (old, operand, expected) = (old & mask, operand & mask, expected & mask);
         let signed = |value: u64| {
             let unused = 64 - 8 * u32::from(bytes);
             (value << unused).cast_signed() >> unused
@@ -172,7 +172,8 @@ mod tests {
             (Exchange, 1, 7, 0x1234, 0, 0x34),
             (CompareExchange, 4, 5, 6, 5, 6),
             (CompareExchange, 4, 5, 6, 4, 5),
-            (CompareExchange, 1, 5, 6, 0x105, 5),
+            (CompareExchange, 1, 5, 6, 0x105, 6),
+            (CompareExchange, 2, 0xfffd, 6, (-3i64).cast_unsigned(), 6),
             (And, 8, 6, 3, 0, 2),
             (Or, 8, 6, 3, 0, 7),
             (Xor, 8, 6, 3, 0, 5),

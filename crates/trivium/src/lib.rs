@@ -4,6 +4,8 @@
 //! files and built-ins, reads arguments, and writes results as `contract` fixes them. It must never know what a
 //! protocol means.
 
+#![deny(clippy::print_stderr)]
+
 pub mod arguments;
 pub mod blame;
 pub mod carry_out;
@@ -18,6 +20,7 @@ pub mod output;
 pub mod page;
 pub mod picture;
 pub mod ranks;
+pub mod said;
 pub mod settings;
 pub mod stop;
 pub mod trace;

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 
 fn tell(failure: &Failure) {
     let text = failure.to_string();
-    eprint!("{}", if colour::is_on(&std::io::stderr()) { colour::painted(&text) } else { text });
+    trivium::say_lines!("{}", if colour::is_on(&std::io::stderr()) { colour::painted(&text) } else { text });
 }
 
 /// Reads the command line and carries it out.

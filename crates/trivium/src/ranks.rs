@@ -45,7 +45,7 @@ pub fn begin(job: &mut Job) -> Result<(), Failure> {
     }
     if launched.rank == 0 {
         let Launched { by, processes, .. } = launched;
-        eprintln!(
+        crate::say!(
             "note: {by} has started {processes} of this command, and each does all of it: `{by} --mpi=pmix`, or mpirun, lets ranks work together"
         );
     }

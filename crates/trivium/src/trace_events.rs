@@ -106,6 +106,6 @@ impl TraceSize {
     /// Says how large it is.
     pub fn tell(&self, file: &Path) {
         let [events, bytes] = [self.events, self.bytes].map(crate::output::grouped);
-        eprintln!("trace: {events} events, {bytes} bytes in {}", file.display());
+        crate::say!("trace: {events} events, {bytes} bytes in {}", file.display());
     }
 }

@@ -240,9 +240,11 @@ pub struct Config<'a> {
     pub method: Method<'a>,
     /// Chooses the hash function of a method that has one.
     pub seed: u64,
-    /// Whether states that differ only in names are one state, where that is sound: names of nodes, and of values. Not for
+    /// Whether states that differ only in names are one state, where that is sound: names of nodes, of objects, and of values. Not for
     /// [`Search::Brute`].
     pub symmetry: bool,
+    /// Whether this is so of objects and of their homes too.
+    pub home_symmetry: bool,
     /// Whether this is so of values too.
     pub value_symmetry: bool,
     /// Whether starvation and livelocks are looked for. Where the memory does not suffice the verdict is `incomplete`.
@@ -305,6 +307,7 @@ impl Default for Config<'_> {
             method: Method::default(),
             seed: 0,
             symmetry: true,
+            home_symmetry: true,
             value_symmetry: true,
             liveness: true,
             fairness: Fairness::Strong,

@@ -329,6 +329,8 @@ fn write_head(out: &mut String, report: &Report) -> std::fmt::Result {
 pub struct Exchanged {
     /// How many nodes are alike: of two kinds at most, those that act and those that only serve.
     pub nodes: u32,
+    /// How many objects change places, together with their homes or on one home.
+    pub objects: u32,
     /// Whether the values that programs store are alike.
     pub values: bool,
     /// Whether so few values stand for any number of them.
@@ -338,12 +340,21 @@ pub struct Exchanged {
 impl std::fmt::Display for Exchanged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let nodes = (self.nodes > 0).then(|| format!("of {} nodes", self.nodes));
+        let objects = (self.objects > 0).then(|| format!("of {} objects with their homes", self.objects));
         let values =
             self.values.then(|| if self.any_values { "of all stored values" } else { "of stored values" }.into());
-        match nodes.into_iter().chain(values).collect::<Vec<String>>() {
-            none if none.is_empty() => f.write_str("no symmetry"),
-            some => write!(f, "symmetry {}", some.join(" and ")),
+        match nodes.into_iter().chain(objects).chain(values).collect::<Vec<String>>().as_slice() {
+            [] => f.write_str("no symmetry"),
+            [one] => write!(f, "symmetry {one}"),
+            [some @ .., last] => write!(f, "symmetry {} and {last}", some.join(", ")),
         }
+    }
+}
+
+impl Exchanged {
+    /// Whether nodes or objects change their names.
+    pub(crate) fn renames(&self) -> bool {
+        self.nodes > 0 || self.objects > 0
     }
 }
 

@@ -53,6 +53,7 @@ fn head(model: &Model, config: &Config, exchanged: Exchanged, liveness: bool) ->
         "hash": config.origin.hash,
         "options": serde_json::to_value(&config.system).unwrap_or_default(),
         "symmetry": exchanged.nodes > 0,
+        "home_symmetry": exchanged.objects > 0,
         "value_symmetry": exchanged.values,
         "liveness": liveness,
     })
@@ -208,7 +209,7 @@ impl FastSearch<'_> {
             }
             return Ok(());
         }
-        let renames = self.workers[0].exchanged().nodes > 0;
+        let renames = self.workers[0].exchanged().renames();
         let liveness = self.liveness.as_mut().ok_or(FrameError::Damaged)?;
         if !liveness.content.restore(from.take_all()?, self.place.states as usize) {
             return Err(FrameError::Damaged.into());
@@ -286,7 +287,7 @@ fn compare(theirs: &Value, ours: &Value) -> Result<(), Refused> {
             return differs(difference(&key, &theirs, &ours));
         }
     }
-    for key in ["symmetry", "value_symmetry", "liveness"] {
+    for key in ["symmetry", "home_symmetry", "value_symmetry", "liveness"] {
         if theirs[key] != ours[key] {
             return differs(difference(key, &theirs[key], &ours[key]));
         }

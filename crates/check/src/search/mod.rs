@@ -16,11 +16,13 @@ mod expand;
 #[cfg(test)]
 mod failing;
 mod frames;
+mod homes;
 mod known;
 mod leftovers;
 mod lengths;
 mod letters;
 mod liveness;
+mod names;
 mod pack;
 mod path;
 mod portions;
@@ -32,6 +34,7 @@ pub(crate) mod store;
 mod sweep;
 mod symmetry;
 mod table;
+mod told;
 mod trail;
 mod values;
 mod walks;
@@ -168,7 +171,7 @@ impl<'m> FastSearch<'m> {
     fn new(model: &'m Model, config: &'m Config<'m>) -> FastSearch<'m> {
         let looks = config.liveness && can_tell_apart(model);
         let mut workers = Worker::crew(model, config, looks);
-        let renames = workers[0].exchanged().nodes > 0;
+        let renames = workers[0].exchanged().renames();
         workers.iter_mut().for_each(Worker::merge_alike);
         FastSearch {
             model,

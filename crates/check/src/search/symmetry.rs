@@ -15,25 +15,28 @@
 //!    each order with the one in a place gives the same bytes as one with the other there, and one is enough.
 //! 4. *Try.* Each order that is left renames the state, and the least bytes are its form: here `sharers={1}`, whichever of the three had the copy.
 //!
+//! Nodes that are homes are alike where their objects are: `homes`. Such names are given first, and what is said here is done to each state that they make.
+//!
 //! A collision of signatures costs orders that need not be tried, never a wrong form. [`Symmetry::pack_least`] tries all orders without
 //! signatures and twins: tests compare the two.
 
+use super::homes::HomeNames;
+use super::names::{Names, RecordAt, rename};
 use super::pack::{Packed, halves, pack};
+use super::told::Told;
 use super::values::ValueNames;
 use crate::config::Config;
 use crate::report::Exchanged;
 use crate::system::alike::nodes_are_alike;
-use crate::system::client::Intent;
-use crate::system::layout::Layout;
 use crate::system::model::Model;
-use crate::system::progress::{Demand, Wishes, image};
+use crate::system::progress::Wishes;
 use crate::system::values::{NameSpaces, stand_for_any, values_are_alike};
-use crate::system::world::{Flight, ThreadState, World};
+use crate::system::world::World;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
-use trivium_protocol::{EventKind, Promise, RoleId};
+use trivium_protocol::RoleId;
 
 /// Nodes that act, and nodes that only serve, whose names are exchanged, so that a number of 64 bits tells every renaming from others;
 /// more nodes keep their names.
@@ -60,11 +63,16 @@ pub(crate) struct Symmetry<'m> {
     twins: Vec<Node>,
     /// The nodes of each class in the order that is tried.
     orders: Vec<Vec<Node>>,
-    to: Vec<Node>,
+    to: Names,
     /// The names that gave the form.
     best: Vec<Node>,
     image: World,
     bytes: Packed,
+    /// Names of homes and of objects, where these can be exchanged: of states with these names other nodes get theirs.
+    homes: Option<HomeNames<'m>>,
+    /// The order of homes that gave the form.
+    best_of_homes: usize,
+    bytes_of_homes: Packed,
     /// Names of values, where these can be exchanged.
     values: Option<ValueNames<'m>>,
     /// Whether all orders of nodes, and all names of values, are tried.
@@ -76,35 +84,34 @@ pub(crate) struct Symmetry<'m> {
 }
 
 struct RecordPlace {
-    node: Node,
-    role: RoleId,
-    object: Object,
-    at: Range<usize>,
+    record: RecordAt,
     place: u64,
-    names_nodes: bool,
-    /// The bytes that were signed last, and what they tell: most records are the same in the next state that is signed.
-    signed: Vec<u8>,
     /// For each of the record's own node and of those that it names, what it tells of it.
-    told_of: Vec<(Node, u64)>,
+    told_of: Told<Vec<(Node, u64)>>,
 }
 
-impl RecordPlace {
-    /// Finds out what a record tells of nodes without naming any: of its own, where that is renamed, by its nameless bytes.
-    fn sign(&mut self, model: &Model, is_renamed: bool, nameless: &[Range<usize>], bytes: &[u8]) {
-        self.signed.clear();
-        self.signed.extend_from_slice(bytes);
-        self.told_of.clear();
+impl RecordAt {
+    /// What a record tells of nodes without naming any: of its own, where that is renamed, by its nameless bytes.
+    fn tell(
+        &self,
+        model: &Model,
+        place: u64,
+        (is_renamed, nameless): (bool, &[Range<usize>]),
+        bytes: &[u8],
+        told_of: &mut Vec<(Node, u64)>,
+    ) {
+        told_of.clear();
         if is_renamed {
-            let mut told = self.place;
+            let mut told = place;
             for range in nameless {
                 bytes[range.clone()].iter().for_each(|&byte| told = mix(told, u64::from(byte)));
             }
-            self.told_of.push((self.node, told));
+            told_of.push((self.node, told));
         }
         if self.names_nodes {
-            model.engine.named_nodes(self.role, bytes, |place, node| {
+            model.engine.named_nodes(self.role, bytes, |named, node| {
                 let itself = u64::from(node == self.node) << 32;
-                self.told_of.push((node, mix(self.place, itself | u64::from(place))));
+                told_of.push((node, mix(place, itself | u64::from(named))));
             });
         }
     }
@@ -127,52 +134,50 @@ fn classes(model: &Model) -> Vec<Vec<Node>> {
     classes
 }
 
+/// In how many orders the nodes of all classes can be, which [`MOST_ALIKE`] bounds.
+fn orders_of(classes: &[Vec<Node>]) -> u64 {
+    classes.iter().flat_map(|class| 1..=class.len() as u64).product()
+}
+
 /// A number of names or of a name among a few.
 fn count(number: usize) -> u32 {
     fit(number, "the number of names of nodes: there are at most 256")
 }
 
 /// Mixes a number into a signature's part.
-fn mix(a: u64, b: u64) -> u64 {
+pub(super) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
     let [low, high] = halves(product);
     low ^ high
 }
 
 impl<'m> Symmetry<'m> {
-    /// What can be exchanged in a system: nodes, values, or both, as far as it is wanted. `None` if nothing can.
+    /// What can be exchanged in a system: nodes, objects with their homes, and values, as far as it is wanted. `None` if nothing can.
     pub fn of(model: &'m Model, config: &Config) -> Option<Symmetry<'m>> {
         if !config.symmetry {
             return None;
         }
         let classes = classes(model);
+        let most = u64::MAX / orders_of(&classes);
+        let homes = config.home_symmetry.then(|| HomeNames::of(model, most)).flatten();
         let values = config.value_symmetry.then(|| values_are_alike(model)).flatten();
-        (!classes.is_empty() || values.is_some()).then(|| Symmetry::new(model, classes, values))
+        (!classes.is_empty() || homes.is_some() || values.is_some())
+            .then(|| Symmetry { homes, ..Symmetry::new(model, classes, values) })
     }
 
     fn new(model: &'m Model, classes: Vec<Vec<Node>>, values: Option<NameSpaces>) -> Symmetry<'m> {
         let mut renamed = vec![false; model.nodes as usize];
         classes.iter().flatten().for_each(|node| renamed[*node as usize] = true);
-        let layout = &model.layout;
         let place = |node: Node, role: RoleId, object: Object| {
             let who = if renamed[node as usize] { u64::MAX } else { u64::from(node) };
             mix(mix(who, u64::from(role.0)), u64::from(object.id))
         };
-        let records = model
-            .instances()
-            .filter_map(|(node, role, object)| {
-                Some(RecordPlace {
-                    node,
-                    role,
-                    object,
-                    at: layout.record(node, role, object.id)?,
-                    place: place(node, role, object),
-                    names_nodes: model.engine.names_nodes(role),
-                    signed: Vec::new(),
-                    told_of: Vec::new(),
-                })
-            })
-            .collect();
+        let records = RecordAt::all(model).map(|record| RecordPlace {
+            place: place(record.node, record.role, record.object),
+            record,
+            told_of: Told::new(),
+        });
+        let records = records.collect();
         let roles = model.protocol().roles.len();
         Symmetry {
             model,
@@ -183,10 +188,13 @@ impl<'m> Symmetry<'m> {
             nameless: (0..roles).map(|role| model.engine.nameless_bytes(RoleId::at(role))).collect(),
             signatures: vec![0; model.nodes as usize],
             twins: model.all_nodes().collect(),
-            to: Vec::new(),
+            to: Names::default(),
             best: Vec::new(),
             image: World::default(),
             bytes: Packed::default(),
+            homes: None,
+            best_of_homes: 0,
+            bytes_of_homes: Packed::default(),
             values: values.map(|named| ValueNames::new(model, named)),
             tries_all: false,
             tries_left: 0,
@@ -198,6 +206,7 @@ impl<'m> Symmetry<'m> {
     pub fn exchanged(&self) -> Exchanged {
         Exchanged {
             nodes: self.classes.iter().map(|class| count(class.len())).sum(),
+            objects: self.homes.as_ref().map_or(0, |homes| homes.objects),
             values: self.values.is_some(),
             any_values: self.values.is_some() && stand_for_any(self.model.protocol()),
         }
@@ -205,6 +214,39 @@ impl<'m> Symmetry<'m> {
 
     /// The packed bytes of the form of a state.
     pub fn pack(&mut self, world: &World, out: &mut Packed) {
+        let Some(mut homes) = self.homes.take() else { return self.pack_with_homes(world, out) };
+        homes.sign(world);
+        self.pack_in_orders(&mut homes, world, out, Symmetry::pack_with_homes);
+        self.homes = Some(homes);
+    }
+
+    /// The least of the forms of a state in the orders of homes and objects in which their signatures ascend.
+    fn pack_in_orders(
+        &mut self,
+        homes: &mut HomeNames<'m>,
+        world: &World,
+        least: &mut Packed,
+        pack: fn(&mut Symmetry<'m>, &World, &mut Packed),
+    ) {
+        let (mut bytes, mut best) = (std::mem::take(&mut self.bytes_of_homes), Vec::new());
+        least.clear();
+        for order in 0..homes.len() {
+            if !homes.ascends(order) {
+                continue;
+            }
+            pack(self, homes.image(order, world), &mut bytes);
+            if least.is_empty() || *bytes < **least {
+                std::mem::swap(&mut bytes, least);
+                std::mem::swap(&mut best, &mut self.best);
+                self.best_of_homes = order;
+            }
+        }
+        self.best = best;
+        self.bytes_of_homes = bytes;
+    }
+
+    /// The packed bytes of the form of a state whose homes and objects keep their names.
+    fn pack_with_homes(&mut self, world: &World, out: &mut Packed) {
         if self.classes.is_empty() {
             return pack_values(self.model, self.values.as_mut(), false, world, out);
         }
@@ -214,9 +256,9 @@ impl<'m> Symmetry<'m> {
         self.pack_signed(world, out);
     }
 
-    /// How the last form renames the nodes of its state, as a number; 0 if it does not.
+    /// How the last form renames the nodes and objects of its state, as a number; 0 if it does not.
     pub fn renaming(&self) -> u64 {
-        let mut number = 0;
+        let mut number = self.best_of_homes as u64;
         for class in &self.classes {
             for (at, node) in class.iter().enumerate() {
                 let name = self.best[usize::from(*node)];
@@ -227,9 +269,9 @@ impl<'m> Symmetry<'m> {
         number
     }
 
-    /// The new name of each node under a renaming.
-    fn names(&self, mut renaming: u64) -> Vec<Node> {
-        let mut to: Vec<Node> = self.model.all_nodes().collect();
+    /// The new name of each node that is no home under a renaming, and the order of homes.
+    fn names(&self, mut renaming: u64) -> (Names, usize) {
+        let mut nodes: Vec<Node> = self.model.all_nodes().collect();
         for class in self.classes.iter().rev() {
             let mut digits = vec![0; class.len()];
             for (at, digit) in digits.iter_mut().enumerate().rev() {
@@ -239,16 +281,20 @@ impl<'m> Symmetry<'m> {
             }
             let mut left = class.clone();
             for (node, digit) in class.iter().zip(digits) {
-                to[usize::from(*node)] = left.remove(digit);
+                nodes[usize::from(*node)] = left.remove(digit);
             }
         }
-        to
+        (Names::of_nodes(nodes), index(renaming))
     }
 
     /// What each thread and demand becomes under a renaming (`crate::system::progress`).
     pub fn image(&self, renaming: u64) -> Vec<u8> {
-        let to = self.names(renaming);
-        image(self.model, &to, |thread| renamed_thread(self.model, thread, &to))
+        let (names, order) = self.names(renaming);
+        let last = names.wishes(self.model);
+        match &self.homes {
+            Some(homes) => homes.wishes(order).into_iter().map(|wish| last[usize::from(wish)]).collect(),
+            None => last,
+        }
     }
 
     /// Those who are content in a state, as they are named in its form.
@@ -263,8 +309,15 @@ impl<'m> Symmetry<'m> {
         image.filter(|(wish, _)| content >> wish & 1 == 1).fold(0, |set, (_, name)| set | 1 << name)
     }
 
-    /// The least bytes of a state under all names of its nodes and values: another form, slow and plainly exact.
+    /// The least bytes of a state under all names of its nodes, objects and values: another form, slow and plainly exact.
     pub fn pack_least(&mut self, world: &World, out: &mut Packed) {
+        let Some(mut homes) = self.homes.take() else { return self.pack_least_with_homes(world, out) };
+        homes.forget_signatures();
+        self.pack_in_orders(&mut homes, world, out, Symmetry::pack_least_with_homes);
+        self.homes = Some(homes);
+    }
+
+    fn pack_least_with_homes(&mut self, world: &World, out: &mut Packed) {
         self.signatures.fill(0);
         self.sort();
         self.forget_twins();
@@ -306,9 +359,9 @@ impl<'m> Symmetry<'m> {
 
     /// Whether a state stays the same when two nodes change places.
     fn is_kept_by_exchange(&mut self, world: &World, one: Node, other: Node) -> bool {
-        self.to.clear();
-        self.to.extend(self.model.all_nodes());
-        self.to.swap(one as usize, other as usize);
+        self.to.nodes.clear();
+        self.to.nodes.extend(self.model.all_nodes());
+        self.to.nodes.swap(one as usize, other as usize);
         self.rename(world);
         self.image == *world
     }
@@ -357,10 +410,10 @@ impl<'m> Symmetry<'m> {
 
     /// Renames the nodes in an order to those of their class.
     fn try_order(&mut self, world: &World, orders: &[Vec<Node>], least: &mut Packed) {
-        self.to.clear();
-        self.to.extend(self.model.all_nodes());
+        self.to.nodes.clear();
+        self.to.nodes.extend(self.model.all_nodes());
         for (order, class) in orders.iter().zip(&self.classes) {
-            order.iter().zip(class).for_each(|(node, name)| self.to[*node as usize] = *name);
+            order.iter().zip(class).for_each(|(node, name)| self.to.nodes[*node as usize] = *name);
         }
         let mut bytes = std::mem::take(&mut self.bytes);
         let is_renamed = orders != &self.classes[..];
@@ -371,7 +424,7 @@ impl<'m> Symmetry<'m> {
         pack_values(self.model, self.values.as_mut(), self.tries_all, image, &mut bytes);
         if least.is_empty() || *bytes < **least {
             std::mem::swap(&mut bytes, least);
-            self.best.clone_from(&self.to);
+            self.best.clone_from(&self.to.nodes);
         }
         self.bytes = bytes;
     }
@@ -382,11 +435,10 @@ impl<'m> Symmetry<'m> {
         let signatures = &mut self.signatures;
         signatures.fill(0);
         for record in &mut self.records {
+            let RecordPlace { record, place, told_of } = record;
             let bytes = &world.fixed[record.at.clone()];
-            if record.signed != bytes {
-                record.sign(model, self.renamed[record.node as usize], &self.nameless[record.role.index()], bytes);
-            }
-            for &(node, told) in &record.told_of {
+            let by = (self.renamed[usize::from(record.node)], &self.nameless[record.role.index()][..]);
+            for &(node, told) in told_of.of(bytes, |told_of| record.tell(model, *place, by, bytes, told_of)) {
                 let signature = &mut signatures[node as usize];
                 *signature = signature.wrapping_add(told);
             }
@@ -416,25 +468,8 @@ impl<'m> Symmetry<'m> {
 
     /// Makes the image the state with all nodes renamed.
     fn rename(&mut self, world: &World) {
-        let (model, to, image) = (self.model, &self.to[..], &mut self.image);
-        image.fixed.clone_from(&world.fixed);
-        for record in &self.records {
-            let name = to[record.node as usize];
-            let Some(at) = model.layout.record(name, record.role, record.object.id) else { continue };
-            if name != record.node {
-                image.fixed[at.clone()].copy_from_slice(&world.fixed[record.at.clone()]);
-            }
-            if record.names_nodes {
-                model.engine.rename_record(record.role, &mut image.fixed[at], to);
-            }
-        }
-        for &node in self.classes.iter().flatten() {
-            let from = model.layout.contents(node);
-            image.fixed[model.layout.contents(to[node as usize])].copy_from_slice(&world.fixed[from]);
-        }
-        rename_threads(model, world, image, to);
-        rename_remembered(model, world, image, to);
-        rename_moving(model, world, image, to);
+        let records = self.records.iter().map(|place| &place.record);
+        rename(self.model, records, &self.to, world, &mut self.image);
     }
 }
 
@@ -445,130 +480,4 @@ fn pack_values(model: &Model, values: Option<&mut ValueNames>, tries_all: bool, 
         Some(values) => values.pack(world, out),
         None => pack(model, world, out),
     }
-}
-
-/// The thread that a thread becomes.
-fn renamed_thread(model: &Model, thread: usize, to: &[Node]) -> usize {
-    let place = model.client.threads[thread];
-    usize::from(model.client.threads_of[to[place.node as usize] as usize][usize::from(place.number)])
-}
-
-fn rename_threads(model: &Model, world: &World, image: &mut World, to: &[Node]) {
-    let layout: &Layout = &model.layout;
-    for thread in 0..model.client.threads.len() {
-        let other = renamed_thread(model, thread, to);
-        if other != thread {
-            image.fixed[layout.thread(other)].copy_from_slice(&world.fixed[layout.thread(thread)]);
-            for (assumption, assume) in model.protocol().assumptions.iter().enumerate() {
-                if assume.counts_calls() {
-                    let from = layout.assumed_row(assumption, thread);
-                    image.fixed[layout.assumed_row(assumption, other)].copy_from_slice(&world.fixed[from]);
-                }
-            }
-        }
-        rename_seen(model, world, image, thread, other);
-        let (phase, number) = world.thread(layout, thread);
-        if phase != ThreadState::Free
-            && let Some(value) = observed_by(model, &model.client.intents[number], to)
-        {
-            let wanted = Intent::Write { block: model.client.intents[number].object().id, value };
-            let intent = model.client.intents.iter().position(|intent| *intent == wanted);
-            image.set_thread(layout, other, phase, intent.unwrap_or(number));
-        }
-        if phase != ThreadState::Free
-            && let Intent::Call { op, object, args } = &model.client.intents[number]
-            && model.engine.args_name_nodes(EventKind::Op(*op))
-        {
-            let args = model.engine.rename_args(EventKind::Op(*op), args, to);
-            let wanted = Intent::Call { op: *op, object: *object, args };
-            let intent = model.client.intents.iter().position(|intent| *intent == wanted);
-            // The general client can make each call with every node in place of another.
-            image.set_thread(layout, other, phase, intent.unwrap_or(number));
-        }
-    }
-}
-
-/// What a thread has seen of a marked store; and whether it is the one whose loads are looked at.
-fn rename_seen(model: &Model, world: &World, image: &mut World, thread: usize, other: usize) {
-    let Some(mark) = &model.layout.mark else { return };
-    image.fixed[mark.thread(other)] = world.fixed[mark.thread(thread)];
-    if world.number(mark.observer()) == thread as u64 + 1 {
-        image.set_number(mark.observer(), other as u64 + 1);
-    }
-}
-
-/// A store that announces which thread observes it names that thread.
-fn observed_by(model: &Model, intent: &Intent, to: &[Node]) -> Option<u64> {
-    model.layout.mark.as_ref().filter(|mark| mark.observes)?;
-    let Intent::Write { value, .. } = intent else { return None };
-    let observer = usize::try_from(value.checked_sub(1)?).ok()?;
-    Some(renamed_thread(model, observer, to) as u64 + 1)
-}
-
-/// What the properties remember of nodes and threads.
-fn rename_remembered(model: &Model, world: &World, image: &mut World, to: &[Node]) {
-    let layout = &model.layout;
-    let protocol = model.protocol();
-    for block in 0..model.objects[trivium_protocol::BLOCK.index()] {
-        if let Some(at) = layout.writer(block)
-            && let Some(node) = world.number(at.clone()).checked_sub(1)
-        {
-            image.set_number(at, u64::from(to[index(node)]) + 1);
-        }
-    }
-    for demand in model.demands.iter().filter(|demand| demand.node.is_some()) {
-        let same = |other: &&Demand| {
-            (other.leads_to, other.object) == (demand.leads_to, demand.object)
-                && other.node == demand.node.map(|node| to[usize::from(node)])
-        };
-        if let Some(other) = model.demands.iter().find(same) {
-            image.fixed[other.at] = world.fixed[demand.at];
-        }
-    }
-    for (number, promise) in protocol.promises.iter().enumerate() {
-        match promise {
-            Promise::Mutex(acquire, _) => {
-                for object in 0..model.objects[protocol.ops[acquire.index()].object.index()] {
-                    let at = layout.holder(number, object);
-                    if let Some(thread) = world.number(at.clone()).checked_sub(1) {
-                        image.set_number(at, renamed_thread(model, index(thread), to) as u64 + 1);
-                    }
-                }
-            }
-            Promise::Barrier(arrive) => {
-                for object in 0..model.objects[protocol.ops[arrive.index()].object.index()] {
-                    let at = layout.arrived(number, object);
-                    image.fixed[at.clone()].fill(0);
-                    for (node, &name) in to.iter().enumerate() {
-                        if world.fixed[at.start + node / 8] >> (node % 8) & 1 == 1 {
-                            image.fixed[at.start + name as usize / 8] |= 1 << (name % 8);
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Software queues and messages.
-fn rename_moving(model: &Model, world: &World, image: &mut World, to: &[Node]) {
-    image.queues.resize(world.queues.len(), Vec::new());
-    for (node, queue) in world.queues.iter().enumerate() {
-        let renamed = &mut image.queues[to[node] as usize];
-        renamed.clone_from(queue);
-        for queued in renamed {
-            queued.args = model.engine.rename_args(EventKind::Task(queued.task), &queued.args, to);
-        }
-    }
-    image.flights.clear();
-    image.flights.extend(world.flights.iter().map(|flight| {
-        model.codec.sealed(Flight {
-            to: to[flight.to as usize],
-            from: to[flight.from as usize],
-            args: model.engine.rename_args(EventKind::Message(flight.message), &flight.args, to),
-            ..*flight
-        })
-    }));
-    image.sort_flights(|lane| model.lanes[lane.index()].fifo);
 }

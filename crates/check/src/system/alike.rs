@@ -6,9 +6,10 @@
 //! Handlers take the nodes of a set in every order that can be told apart, so that no order depends on numbers. It does where only one
 //! is tried: everywhere if the system says so, and in what nobody chooses for, which are claims and what records are at first.
 
+use crate::system::model::addresses_memory;
 use trivium_protocol::orders::{depends_on_order, picks_node};
-use trivium_protocol::walk::{claims, code, each_look, visit};
-use trivium_protocol::{Expr, ExprKind, Operator, Protocol, Role, Type};
+use trivium_protocol::walk::{any_step, claims, code, each_look, visit};
+use trivium_protocol::{Expr, ExprKind, Operator, Protocol, Role, StepKind, Type};
 
 /// Whether nodes can be renamed, where handlers take nodes in every order or in ascending order.
 pub(crate) fn nodes_are_alike(protocol: &Protocol, every_order: bool) -> bool {
@@ -18,6 +19,24 @@ pub(crate) fn nodes_are_alike(protocol: &Protocol, every_order: bool) -> bool {
         && !claims(protocol).any(claim_picks)
         && !begins.any(depends_on_order)
         && (every_order || !code(protocol).any(depends_on_order))
+}
+
+/// Whether objects can be renamed together with their homes: nodes can, and nothing names an object but by being about it, nor an address, where one lies.
+pub(crate) fn objects_are_alike(protocol: &Protocol, every_order: bool) -> bool {
+    let mut are_named = any_step(protocol, |step| matches!(step, StepKind::Perform(_)));
+    each_look(protocol, &mut |looked_at| {
+        are_named |= names_object(&looked_at.ty) || matches!(looked_at.kind, ExprKind::Memory(_));
+    });
+    let messages = protocol.messages.iter().flat_map(|message| &message.args);
+    let calls = protocol.ops.iter().flat_map(|op| &op.args);
+    !are_named
+        && !messages.chain(calls).any(|arg| names_object(&arg.ty))
+        && !addresses_memory(protocol)
+        && nodes_are_alike(protocol, every_order)
+}
+
+fn names_object(ty: &Type) -> bool {
+    *ty == Type::Address || ty.object().is_some()
 }
 
 fn claim_picks(claim: &Expr) -> bool {

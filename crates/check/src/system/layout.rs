@@ -316,13 +316,7 @@ impl Layout {
         self.leads_at[leads_to] + place
     }
 
-    /// What a thread has done so far to each object, under an assumption.
-    pub fn assumed_row(&self, assumption: usize, thread: usize) -> Range<usize> {
-        let at = self.assumed(assumption, thread, 0);
-        at..at + self.widest_kind
-    }
-
-    /// The same for one object.
+    /// What a thread has done so far to an object, under an assumption.
     pub fn assumed(&self, assumption: usize, thread: usize, object: u32) -> usize {
         debug_assert!(thread < self.threads);
         self.assumed_at[assumption] + thread * self.widest_kind + object as usize

@@ -42,6 +42,8 @@ pub(crate) struct MarkLayout {
     promises: Vec<usize>,
     /// Of the observer of `tso`.
     pub observes: bool,
+    /// Of calls that synchronise.
+    pub synchronises: bool,
 }
 
 impl MarkLayout {
@@ -59,7 +61,7 @@ impl MarkLayout {
             Promise::Mutex(call, _) | Promise::Barrier(call) if synchronises => take(objects(*call)),
             _ => 0,
         });
-        Some(MarkLayout { at, threads, promises: promises.collect(), observes: *weaker == Promise::Tso })
+        Some(MarkLayout { at, threads, promises: promises.collect(), observes: *weaker == Promise::Tso, synchronises })
     }
 
     /// The marked block plus one; 0 before the mark.

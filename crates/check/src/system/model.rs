@@ -699,7 +699,7 @@ fn performs_wide(protocol: &Protocol, in_scenario: bool, nodes: u32) -> bool {
 }
 
 /// Whether the protocol moves bytes other than whole blocks, so that memory must be kept as bytes.
-fn addresses_memory(protocol: &Protocol) -> bool {
+pub(crate) fn addresses_memory(protocol: &Protocol) -> bool {
     protocol.messages.iter().any(|m| m.payload == PayloadShape::Memory)
         || any_step(protocol, |step| {
             moves_by_address(step) || matches!(step, StepKind::Send { payload: PayloadSource::List(_), .. })

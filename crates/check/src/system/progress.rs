@@ -31,6 +31,13 @@ pub(crate) struct Demand {
     pub at: usize,
 }
 
+impl Demand {
+    /// Whether the same is demanded of the same.
+    pub fn is_of(&self, other: &Demand) -> bool {
+        (self.leads_to, self.object, self.node) == (other.leads_to, other.object, other.node)
+    }
+}
+
 /// All demands, in a fixed order.
 pub(crate) fn demands(protocol: &Protocol, objects: &[u32], nodes: u32, layout: &Layout) -> Vec<Demand> {
     let mut demands = Vec::new();
@@ -99,18 +106,14 @@ pub(crate) fn content(model: &Model, world: &World) -> Wishes {
     (0..wishes(model).min(MOST_WISHES)).filter(|&wish| is_content(wish)).fold(0, |set, wish| set | 1 << wish)
 }
 
-/// What each wish becomes when nodes get these names.
-pub(crate) fn image(model: &Model, to: &[Node], thread: impl Fn(usize) -> usize) -> Vec<u8> {
+/// What each wish becomes when names change so that threads and demands become these.
+pub(crate) fn image(model: &Model, thread: impl Fn(usize) -> usize, demand: impl Fn(Demand) -> Demand) -> Vec<u8> {
     let threads = model.client.threads.len();
     let image = (0..wishes(model)).map(|wish| match wish.checked_sub(threads) {
         None => thread(wish),
-        Some(demand) => {
-            let demand = model.demands[demand];
-            let renamed = Demand { node: demand.node.map(|node| to[usize::from(node)]), ..demand };
-            let same = |other: &Demand| {
-                (other.leads_to, other.object, other.node) == (renamed.leads_to, renamed.object, renamed.node)
-            };
-            threads + model.demands.iter().position(same).unwrap_or_default()
+        Some(number) => {
+            let renamed = demand(model.demands[number]);
+            threads + model.demands.iter().position(|other| other.is_of(&renamed)).unwrap_or_default()
         }
     });
     // Only so many are told apart that their numbers are small.

@@ -17,6 +17,7 @@ mod every;
 mod file_test;
 mod files;
 mod folding;
+mod homes;
 mod idle;
 mod initially;
 mod language;

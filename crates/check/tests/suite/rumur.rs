@@ -17,6 +17,8 @@ pub const RUMUR: Oracle = Oracle {
     write: murphi,
     ask,
     most_states: SLOW,
+    // It takes some 50,000 transitions a second.
+    most_slow_states: 100_000,
     most_models: 3,
 };
 

@@ -6,7 +6,7 @@
 //!
 //! Skipped where SPIN (a Debian package) is not installed.
 
-use crate::oracle::{Answer, FAST, Oracle, compile, number_before, root, run};
+use crate::oracle::{Answer, FAST, Oracle, SLOW, compile, number_before, root, run};
 use std::path::Path;
 use std::process::Command;
 use trivium_check::{Network, System};
@@ -18,6 +18,7 @@ const SPIN: Oracle = Oracle {
     write: spin,
     ask,
     most_states: FAST,
+    most_slow_states: SLOW,
     most_models: usize::MAX,
 };
 

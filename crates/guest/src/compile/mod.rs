@@ -154,7 +154,8 @@ pub struct Compiled {
 /// As [`compile`].
 pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error> {
     let compiled = compile(&[path.to_path_buf()], options)?;
-    eprint!("{}", compiled.warnings);
+    // Nobody may be there to hear it.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), compiled.warnings.as_bytes());
     Ok(compiled.module)
 }
 

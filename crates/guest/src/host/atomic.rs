@@ -21,9 +21,9 @@ pub(super) async fn run<P: Processor>(
     };
     let addr = aligned(node, base, offset, size)?;
     let operand = if negated { operand.wrapping_neg() } else { operand };
-    // The operand is wrapped to the size, what is expected is not: a number that does not fit is never there.
-    let operand = operand as u64 & (u64::MAX >> (64 - 8 * size));
-    let rmw = ReadModifyWrite { addr, size, op, operand, expected: expected as u64 };
+    // Both are wrapped to the size: compilers leave in the upper bits what was there.
+    let wrapped = |value: i64| value as u64 & (u64::MAX >> (64 - 8 * size));
+    let rmw = ReadModifyWrite { addr, size, op, operand: wrapped(operand), expected: wrapped(expected) };
     node.call(Call::ReadModifyWrite(rmw)).await
 }
 

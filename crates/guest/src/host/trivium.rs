@@ -113,8 +113,11 @@ async fn alloc<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     };
     let bytes = args[0] as u64;
     let most = u64::from(SHARED_END - SHARED_BASE);
-    if bytes == 0 || bytes > most {
-        Err(fault(format!("{bytes} bytes asked for; shared memory has {most}")))?;
+    if bytes == 0 {
+        Err(fault("it is asked for 0 bytes: ask for 1 at least".to_string()))?;
+    }
+    if bytes > most {
+        Err(fault(format!("it is asked for {bytes} bytes, and shared memory has {most}")))?;
     }
     let protocol = protocol_name(node, args[3] as u32).await?;
     allocated(node, "trivium_alloc", bytes, placement, protocol).await

@@ -79,7 +79,7 @@ impl Saying {
     fn refused_to_write(&self) -> Option<String> {
         let (node, path) = self.nodes.iter().find_map(|(node, said)| Some((node, said.refused_to_write.as_ref()?)))?;
         Some(format!(
-            "node {node} was refused to change {path}: the program may only read the folder of --dir; --dir-rw in its place lets it write there"
+            "node {node} was refused to change {path}: the program may only read the folder of --dir; in `trivium sim` --dir-rw in its place lets it write there"
         ))
     }
 

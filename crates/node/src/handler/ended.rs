@@ -151,13 +151,20 @@ fn try_instance<N: ThreadHost>(node: &mut N, instance: Instance, (due, changed):
 }
 
 impl<C> NodeCore<C> {
-    /// The event of a handler that has ended is kept, if it is held; the data that came with it, if they are needed no longer.
+    /// The event of a handler that has ended is kept, if it is held, from `now` on, as whoever drives the node counts; the data that came with it, if they are needed no longer.
     #[inline]
-    pub fn keep_event(&mut self, protocol: usize, event: Option<&Event>, outcome: &Outcome) -> Option<Payload> {
+    pub fn keep_event(
+        &mut self,
+        protocol: usize,
+        event: Option<&Event>,
+        outcome: &Outcome,
+        now: u64,
+    ) -> Option<Payload> {
         match (outcome.disposition, event) {
             (Disposition::Held, Some(event)) => {
-                let number = self.threads[event.thread].latest();
-                self.schedule.hold(Held { protocol, role: outcome.role, event: *event, number });
+                let thread = &mut self.threads[event.thread];
+                let (number, since) = (thread.latest(), thread.held_since(now));
+                self.schedule.hold(Held { protocol, role: outcome.role, event: *event, number, since });
                 None
             }
             (Disposition::Deferred, _) | (_, None) => None,

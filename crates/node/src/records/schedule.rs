@@ -22,6 +22,8 @@ pub struct Held {
     pub event: Event,
     /// Its number among the thread's events; of no meaning for others.
     pub number: EventNumber,
+    /// When it was held first, as whoever drives the node counts.
+    pub since: u64,
 }
 
 /// What a node's engine still has to do. `C` is what is kept of why an instance tries again.

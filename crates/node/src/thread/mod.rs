@@ -85,6 +85,8 @@ pub struct Thread {
     awaited: Awaited,
     /// The number of its latest event.
     latest: EventNumber,
+    /// An event that was held, and since when.
+    held: (EventNumber, u64),
 }
 
 /// The threads of a node's program, by their numbers.
@@ -191,6 +193,14 @@ impl Thread {
     /// Nobody answers its event: it keeps it.
     pub fn is_held(&mut self) {
         self.state = ThreadState::Held;
+    }
+
+    /// Since when its latest event has been held, which it is now: it may have been tried again meanwhile.
+    pub fn held_since(&mut self, now: u64) -> u64 {
+        if self.held.0 != self.latest {
+            self.held = (self.latest, now);
+        }
+        self.held.1
     }
 
     /// The number of its latest event.

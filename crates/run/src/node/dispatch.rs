@@ -109,13 +109,30 @@ impl NodeState {
                 || self.core.is_behind_a_replay(protocol, &event)
                 || lane.is_some_and(|lane| self.core.is_kept_back(&stuck, lane));
             if !waits && self.core.can_start(&self.queued.on_lanes, protocol, &event) {
-                return Some(Action::Incoming(at));
+                return Some(Action::Incoming(self.held_before(incoming).unwrap_or(at)));
             }
             if let Some(lane) = lane {
                 self.core.is_stuck(&mut stuck, lane, &event);
             }
         }
         None
+    }
+
+    /// The place of what a thread wants that has been held for longer than a message has waited, where messages stall, and may start now.
+    fn held_before(&self, incoming: &Incoming) -> Option<usize> {
+        let Incoming::Message(message) = incoming else { return None };
+        if !self.core.protocols.engines[message.protocol].may_stall() {
+            return None;
+        }
+        self.queued.inbox.iter().position(|other| match other {
+            Incoming::Local(own) => {
+                own.event.has_caller()
+                    && own.order < message.order
+                    && !self.core.is_behind_a_replay(own.protocol, &own.event)
+                    && self.core.can_start(&self.queued.on_lanes, own.protocol, &own.event)
+            }
+            Incoming::Message(_) => false,
+        })
     }
 
     /// The place of the first timer that has ended and may be handled.
@@ -275,7 +292,7 @@ impl NodeState {
             self.asked.add(protocol, step);
         }
         self.note_handled(protocol, event, &outcome);
-        let unneeded = self.core.keep_event(protocol, event, &outcome);
+        let unneeded = self.core.keep_event(protocol, event, &outcome, self.queued.arrived());
         unneeded.into_iter().for_each(|payload| self.forget(payload));
         self.core.empty_buffers();
         // Before the access may end by it.
@@ -329,9 +346,15 @@ impl NodeState {
 
     /// Something has happened on this node; its number, if it is an event of the thread.
     pub(super) fn raise(&mut self, protocol: usize, event: &Event, number: EventNumber) {
+        self.raise_held(protocol, event, number, u64::MAX);
+    }
+
+    /// The same of what was held when so many messages had arrived.
+    fn raise_held(&mut self, protocol: usize, event: &Event, number: EventNumber, since: u64) {
         let mut own = self.spare.arrival(protocol, event.kind, event.object, event.sender);
         own.event.args.assign(&event.args);
         (own.event.thread, own.event.payload, own.of_thread) = (event.thread, event.payload, number);
+        own.order = since;
         self.queued.inbox.push_back(Incoming::Local(own));
     }
 
@@ -369,7 +392,7 @@ impl ThreadHost for NodeState {
     }
 
     fn raise_again(&mut self, held: Held, (): &()) {
-        self.raise(held.protocol, &held.event, held.number);
+        self.raise_held(held.protocol, &held.event, held.number, held.since);
     }
 }
 

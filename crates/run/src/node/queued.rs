@@ -36,6 +36,11 @@ impl Queued {
         self.arrived
     }
 
+    /// How many messages have arrived.
+    pub(super) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
     /// Takes what stands at a place, as a rule the first.
     pub(super) fn take(&mut self, at: usize) -> Option<Incoming> {
         if at == 0 { self.inbox.pop_front() } else { self.inbox.remove(at) }

@@ -19,7 +19,8 @@ pub(crate) struct Arrival {
     pub data: Option<Box<Data>>,
     /// Its number among those from one node to another, if the run is traced.
     pub number: u64,
-    /// Greater than that of all which its sender has sent to this node before it; given where it arrives.
+    /// Greater than that of all which its sender has sent to this node before it; given where it arrives. Of what a thread wants, how many messages
+    /// had arrived when it was held, if it was.
     pub order: u64,
     /// Its number among the events of the node's thread, if it is one of them.
     pub of_thread: EventNumber,

@@ -117,6 +117,8 @@ pub struct Local {
     pub event: Event,
     /// Its number among the events of the node's thread, if it is one of them.
     pub number: EventNumber,
+    /// Since which cycle it has been held, if it has.
+    pub held: Option<u64>,
     /// What led to it, if that is recorded.
     pub cause: Cause,
 }

@@ -320,7 +320,7 @@ impl NodeState {
             let who = format!("node {}, cycle {}", self.core.me, handling.start);
             return Err(handling.effects.troubled(engine, outcome, &who));
         }
-        if let Some(payload) = self.core.keep_event(dispatched.protocol, event, outcome) {
+        if let Some(payload) = self.core.keep_event(dispatched.protocol, event, outcome, self.now) {
             self.forget(payload);
         }
         if shared.protocols.any_cached {
@@ -664,7 +664,8 @@ impl ThreadHost for NodeState {
     fn raise_again(&mut self, held: Held, when: &When) {
         let (end, cause) = &when.ended;
         let at = if held.event.has_caller() { self.retry_time(*end) } else { *end };
-        let Held { protocol, event, number, .. } = held;
-        self.raise(at, Arrival::Local(Box::new(Local { protocol, event, number, cause: cause.clone() })));
+        let Held { protocol, event, number, since, .. } = held;
+        let held = event.has_caller().then_some(since);
+        self.raise(at, Arrival::Local(Box::new(Local { protocol, event, number, held, cause: cause.clone() })));
     }
 }

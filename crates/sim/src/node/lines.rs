@@ -120,7 +120,8 @@ impl NodeState {
             && let Some(record) = self.core.record_of(protocol, role, block)
             && *engine.response(role, engine.state(role, record), event.kind) == Response::Hold
         {
-            self.core.schedule.hold(Held { protocol, role, event: *event, number: EventNumber::default() });
+            let (number, since) = (EventNumber::default(), self.now);
+            self.core.schedule.hold(Held { protocol, role, event: *event, number, since });
             return None;
         }
         let mut line = self.core.lines.line(block);

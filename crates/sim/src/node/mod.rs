@@ -208,6 +208,7 @@ impl NodeState {
                 protocol,
                 event: Event::local(kind, object, 0),
                 number: EventNumber::default(),
+                held: None,
                 cause: None,
             }),
             Some(mut local) => {
@@ -216,6 +217,7 @@ impl NodeState {
                 event.payload = None;
                 event.args.assign(&Args::NONE);
                 (local.protocol, local.cause, local.number) = (protocol, None, EventNumber::default());
+                local.held = None;
                 local
             }
         }

@@ -236,13 +236,29 @@ impl NodeState {
                 }
             };
             if !lane.is_some_and(|lane| self.core.is_kept_back(&stuck, lane)) && self.may_start(protocol, &event) {
-                return next();
+                let may_stall = lane.is_some() && self.core.protocols.engines[protocol].may_stall();
+                return may_stall.then(|| self.held_before(key.time)).flatten().unwrap_or_else(next);
             }
             if let Some(lane) = lane {
                 self.core.is_stuck(&mut stuck, lane, &event);
             }
         }
         Next::NOTHING
+    }
+
+    /// What a thread wants that was held before this cycle and may start now: it has waited longer than a message that came then.
+    #[cold]
+    fn held_before(&self, time: u64) -> Option<Next> {
+        // Where times are given, so is what comes first.
+        if self.forced.is_some() {
+            return None;
+        }
+        self.queues.inbox.iter().enumerate().find_map(|(at, (key, arrival))| {
+            let Arrival::Local(local) = arrival else { return None };
+            let is_older = local.held.is_some_and(|since| since < time);
+            let next = || Next { time: self.start_of(*key, arrival), action: Action::Arrival(fit(at, PLACE)) };
+            (is_older && self.may_start(local.protocol, &local.event)).then(next)
+        })
     }
 
     /// Whether a message may start, as can be seen without a look at what it is: nothing is to be tried again before it, and there is room

@@ -97,9 +97,12 @@ pub struct Check {
     /// What parameters are
     #[command(flatten)]
     pub other_values: OtherValues,
-    /// Do not use symmetry: count states that differ only in the names of nodes or values as different states
+    /// Do not use symmetry: count states that differ only in the names of nodes, objects or values as different states
     #[arg(long)]
     pub no_symmetry: bool,
+    /// Do not use symmetry of homes: count states that differ only in the names of objects and of their homes as different states
+    #[arg(long)]
+    pub no_home_symmetry: bool,
     /// Do not use symmetry of values: count states that differ only in the names of the values that are stored as different states
     #[arg(long)]
     pub no_value_symmetry: bool,

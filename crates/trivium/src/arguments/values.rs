@@ -94,8 +94,13 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
         ),
         None => (text, 0),
     };
+    let is_whole = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
     let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    number.ok_or_else(|| "it must be a whole number of bytes, or one with K, M or G: 512M".to_string())
+    let wrong = || match is_whole {
+        true => "it must be less than 2 to the 64 bytes",
+        false => "it must be a whole number of bytes, or one with K, M or G: 512M",
+    };
+    number.ok_or_else(|| wrong().to_string())
 }
 
 pub(super) fn name_bits(text: &str) -> Result<u32, String> {

@@ -260,7 +260,7 @@ impl Compiler {
         bar.ends();
         let (status, said) = done.map_err(|e| guest(&e))?;
         if status.success() {
-            eprint!("{said}");
+            crate::say_lines!("{said}");
             return Ok(());
         }
         // The compiler's own words, in which editors find files and lines.

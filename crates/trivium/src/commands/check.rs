@@ -104,7 +104,7 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
             time_left(p)
         );
         if bar.is_hidden() {
-            eprintln!("{:.0} s: {line}", p.seconds);
+            crate::say!("{:.0} s: {line}", p.seconds);
             next_line.set(p.seconds + LINE_EVERY);
         } else {
             bar.set_message(line);
@@ -126,6 +126,7 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         method: arguments.method(),
         seed: arguments.common.seed.seed,
         symmetry: !arguments.no_symmetry,
+        home_symmetry: !arguments.no_home_symmetry,
         value_symmetry: !arguments.no_value_symmetry,
         liveness: !arguments.no_liveness,
         fairness: match arguments.fairness {
@@ -248,6 +249,7 @@ fn settings(arguments: &Check, protocol: &Protocol, config: &Config) -> Result<R
         .with("all_parameters", all_parameters)
         .with("scenarios", !arguments.no_scenarios)
         .with("symmetry", !arguments.no_symmetry)
+        .with("home_symmetry", !arguments.no_home_symmetry)
         .with("value_symmetry", !arguments.no_value_symmetry)
         .with("liveness", !arguments.no_liveness)
         .with("fairness", config.fairness)
@@ -337,7 +339,7 @@ fn told(report: &Report, story: Option<&Story>) -> String {
 pub(super) fn draw(story: Option<&Story>, svg: Option<&PathBuf>, html: Option<&PathBuf>) -> Result<(), Failure> {
     let Some(story) = story else {
         for path in [svg, html].into_iter().flatten() {
-            eprintln!("note: there is no counterexample, so {} was not written", path.display());
+            crate::say!("note: there is no counterexample, so {} was not written", path.display());
         }
         return Ok(());
     };

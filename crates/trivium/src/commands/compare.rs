@@ -138,7 +138,7 @@ pub fn compare(arguments: &Compare) -> Result<u8, Failure> {
         warn(&run.result.warnings);
     }
     if let Some(folder) = &arguments.run.dir_rw {
-        eprintln!("note: `compare` carries out no changes of a folder: {} is as it was", folder.display());
+        crate::say!("note: `compare` carries out no changes of a folder: {} is as it was", folder.display());
     }
     match verdict(&results, arguments.run.program())? {
         0 => live.map_or(Ok(0), |live| live.verdict()),
@@ -158,7 +158,7 @@ fn pairs<'a>(entries: &'a [Entry], live: &'a Live) -> Vec<Pair<'a>> {
 
 /// What a program has printed whose answer is wrong: the table has no room for it, and it is what tells why.
 fn tell(wrong: &SimResult) {
-    eprint!("{}{}", wrong.output, wrong.errors);
+    crate::say_lines!("{}{}", wrong.output, wrong.errors);
 }
 
 /// The run that the speedup is over. Nobody asked for it in so many words, so what goes wrong in it says whose it is.

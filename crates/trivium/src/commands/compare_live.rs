@@ -101,7 +101,7 @@ impl Live {
     pub(super) fn verdict(&self) -> Result<u8, Failure> {
         for run in self.all() {
             if let Some((node, code)) = run.result.exit_codes.iter().next() {
-                eprint!("{}{}", run.result.output, run.result.errors);
+                crate::say_lines!("{}{}", run.result.output, run.result.errors);
                 let program = run.head.program.as_deref().unwrap_or_default();
                 let what = format!("{program} ended with code {code} on node {node} of the live run");
                 return Err(Failure::new(failure::WRONG, what, "see what it printed above"));
@@ -110,7 +110,7 @@ impl Live {
         match self.all().find_map(|run| run.result.incomplete.as_ref()) {
             None => Ok(0),
             Some(why) => {
-                eprintln!("incomplete: {why}");
+                crate::say!("incomplete: {why}");
                 Ok(failure::INCOMPLETE)
             }
         }

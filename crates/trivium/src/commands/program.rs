@@ -226,9 +226,9 @@ fn compiled_from(
     bar.ends();
     let compiled = compiled.map_err(|e| guest(&e))?;
     if let Some(note) = compiled.note {
-        eprintln!("note: {note}");
+        crate::say!("note: {note}");
     }
-    eprint!("{}", compiled.warnings);
+    crate::say_lines!("{}", compiled.warnings);
     Ok(compiled.module)
 }
 

@@ -111,8 +111,8 @@ pub(super) fn write_trace(
     tell_what_is_missing(&traces, nodes, left_out);
     if size.notes == 0 {
         let from = grouped(window.start / 1000);
-        eprintln!("warning: the trace is empty: nothing happened from microsecond {from} on");
-        eprintln!("help: choose --trace-from and --trace-to within the time of the run");
+        crate::say!("warning: the trace is empty: nothing happened from microsecond {from} on");
+        crate::say!("help: choose --trace-from and --trace-to within the time of the run");
     }
     Ok(())
 }
@@ -122,19 +122,19 @@ fn tell_what_is_missing(traces: &[NodeTrace], nodes: u32, left_out: u64) {
     let cut = traces.iter().filter_map(|trace| trace.is_cut_at.map(|at| (at, trace.node)));
     if let Some((at, node)) = cut.min() {
         let at = grouped(at / 1000);
-        eprintln!(
+        crate::say!(
             "note: from microsecond {at} on, the trace lacks what node {node} did, since there is no room for more"
         );
-        eprintln!("help: choose what is traced with --trace-from and --trace-to");
+        crate::say!("help: choose what is traced with --trace-from and --trace-to");
     }
     let told = |node: &u32| traces.iter().any(|trace| u32::from(trace.node) == *node);
     let silent: Vec<String> = (0..nodes).filter(|node| !told(node)).map(|node| format!("node {node}")).collect();
     if !traces.is_empty() && !silent.is_empty() {
-        eprintln!("note: the trace lacks all that was done by {}: it has not been told", silent.join(", "));
+        crate::say!("note: the trace lacks all that was done by {}: it has not been told", silent.join(", "));
     }
     if left_out > 0 {
         let left_out = grouped(left_out);
-        eprintln!(
+        crate::say!(
             "note: {left_out} arrows are left out of the trace: by the clocks of the nodes, their messages came before they were sent"
         );
     }
@@ -218,10 +218,10 @@ fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure>
         }
     };
     output::write(arguments.form.out.as_ref(), &text)?;
-    eprint!("{}", result.errors);
+    crate::say_lines!("{}", result.errors);
     super::sim::warn(&result.warnings);
     if let Some(why) = &result.incomplete {
-        eprintln!("incomplete: {why}");
+        crate::say!("incomplete: {why}");
         return Ok(failure::INCOMPLETE);
     }
     match result.exit_codes.iter().next() {
@@ -258,7 +258,7 @@ pub(super) fn failed(
     if let Err(unwritten) = written {
         return unwritten;
     }
-    eprint!("{}", said.errors);
+    crate::say_lines!("{}", said.errors);
     super::sim::warn(&said.warnings);
     failure::told(error)
 }

@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Run, job: &Job, writable: Result<(), Failure>) -> 
         if let Some(Ended { result, is_over: false }) = ended {
             // Some rank does not answer: nothing can be asked of all any more.
             if group.rank() != 0 && tracing.is_some() {
-                eprintln!("note: no trace is written, since node 0, which has what all nodes did, does not answer");
+                crate::say!("note: no trace is written, since node 0, which has what all nodes did, does not answer");
             }
             end(world, tell(loaded.inputs.hashes(), result));
         }
@@ -177,7 +177,7 @@ fn end(world: &World, told: Result<u8, Failure>) -> ! {
     let code = match told {
         Ok(code) => code,
         Err(failure) => {
-            eprint!("{failure}");
+            crate::say_lines!("{failure}");
             failure.code
         }
     };

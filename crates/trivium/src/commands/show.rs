@@ -20,7 +20,7 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
         let text = files.next().map_or("", |(_, text)| text);
         for (used, _) in files {
             let name = used.strip_suffix(".tri").unwrap_or(used);
-            eprintln!("note: it uses `{name}`, whose text `trivium show {name} --source` prints");
+            crate::say!("note: it uses `{name}`, whose text `trivium show {name} --source` prints");
         }
         output::write(arguments.out.as_ref(), text)?;
         return Ok(0);

@@ -224,13 +224,13 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
         output::write_file(path, page(&runs, None).as_bytes())?;
     }
     for result in &results {
-        eprint!("{}", result.errors);
+        crate::say_lines!("{}", result.errors);
         warn(&result.warnings);
     }
     carried_out?;
     let verdict = verdict(&results, arguments.run.program()).map_err(|failure| unchanged(failure, &arguments.run))?;
     if let (failure::INCOMPLETE, Some(folder)) = (verdict, &arguments.run.dir_rw) {
-        eprintln!("note: {}", stays(folder));
+        crate::say!("note: {}", stays(folder));
     }
     Ok(verdict)
 }
@@ -295,7 +295,7 @@ fn simulated(
 /// Tells warnings.
 pub fn warn(warnings: &[String]) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        crate::say!("warning: {warning}");
     }
 }
 
@@ -354,7 +354,7 @@ pub fn failed(form: &Form, bench: &Bench, ran: &Ran, mut before: Vec<Value>, fai
             }
         }
     }
-    eprint!("{}", said.errors);
+    crate::say_lines!("{}", said.errors);
     warn(&said.warnings);
     failure
 }
@@ -392,8 +392,8 @@ fn traced(
     };
     size.tell(file);
     if size.notes == 0 {
-        eprintln!("warning: the trace is empty: nothing happened from cycle {} on", grouped(from));
-        eprintln!(
+        crate::say!("warning: the trace is empty: nothing happened from cycle {} on", grouped(from));
+        crate::say!(
             "help: `cycles` of the result tells how long the run is; choose --trace-from and --trace-to within it"
         );
     }
@@ -425,7 +425,7 @@ pub fn verdict(results: &[SimResult], program: &Path) -> Result<u8, Failure> {
         }
     }
     if let Some(why) = results.iter().find_map(|r| r.incomplete.as_ref()) {
-        eprintln!("incomplete: {why}");
+        crate::say!("incomplete: {why}");
         return Ok(failure::INCOMPLETE);
     }
     Ok(0)

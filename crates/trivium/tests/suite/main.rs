@@ -30,6 +30,7 @@ mod locks;
 mod modules;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;
+mod narrow;
 mod outputs;
 mod page;
 mod parameters;

@@ -176,3 +176,22 @@ fn a_folder_in_which_no_file_can_be_made_is_named() {
     assert!(run.status.code() == Some(2) && err.contains(&named), "{err}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "old");
 }
+
+/// Nobody hears what is said: the exit code is what it would be.
+#[test]
+fn a_closed_standard_error_changes_no_exit_code() {
+    let closed = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    for (args, code) in [
+        (&["run", "nosuch.c", "-p", "stache"][..], 2),
+        (&["sim", "programs/hello.c", "-p", "stache", "-m", "typhoon", "--max-cycles", "10"], 3),
+        (&["check", "msi", "--max-states", "5"], 3),
+    ] {
+        let mut command = harness::command(args);
+        let status = command.stdout(Stdio::null()).stderr(closed()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{args:?}");
+    }
+}

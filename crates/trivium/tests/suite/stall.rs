@@ -394,3 +394,16 @@ fn what_stalls_after_the_last_program_has_ended_is_told() {
         }
     }
 }
+
+/// The home's own program waits for a block that others ask for again and again: it comes to its turn as they do.
+#[test]
+fn what_a_thread_wants_is_not_overtaken_for_ever_by_messages_that_stall() {
+    for protocol in ["mshr", "retry-credits"] {
+        let args = ["programs/together.c", "-p", protocol, "-n", "4"];
+        let limits = ["--stall-limit", "300000"];
+        let sim = trivium(&[&["sim"], &args[..], &["-m", "typhoon"], &limits, &["--", "-n", "3"]].concat());
+        assert!(sim.out.contains("together: ok"), "{protocol}: {sim:?}");
+        let run = trivium(&[&["run"], &args[..], &["--max-seconds", "60", "--", "-n", "3"]].concat());
+        assert!(run.out.contains("together: ok"), "{protocol}: {run:?}");
+    }
+}

@@ -81,7 +81,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     output::write(arguments.form.out.as_ref(), &text)?;
     drawn?;
     if done.interrupted || live.as_ref().is_some_and(|live| live.found.interrupted) {
-        eprintln!("incomplete: it was interrupted; start it again with the same work folder to go on");
+        crate::say!("incomplete: it was interrupted; start it again with the same work folder to go on");
         return Ok(failure::INCOMPLETE);
     }
     Ok(0)

@@ -245,7 +245,7 @@ impl Clock {
                     format!(", {each:.1} s a run, at most {} s left", grouped(rest as u64))
                 }
             };
-            eprintln!("run {} of {}: {}{left}", self.passed + 1, self.all, plan.name);
+            crate::say!("run {} of {}: {}{left}", self.passed + 1, self.all, plan.name);
         }
     }
 

@@ -1,0 +1,126 @@
+//! Objects that nothing tells apart, with their homes: states that differ in their names alone are one.
+
+use crate::answers::found;
+use crate::arrays;
+use crate::blocks;
+use crate::every::files;
+use crate::shipped;
+use crate::shipped::written;
+use crate::slow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use trivium_check::{Config, System, Verdict, explore, orbits, text};
+use trivium_protocol::Protocol;
+
+/// Compares a protocol with objects exchanged and told apart, and counts the states under all names: the verdict, and whether there are fewer. `None` if it is too large, or objects are told apart in it.
+fn agrees(protocol: &Arc<Protocol>, system: &System, what: &str) -> Option<(Verdict, bool)> {
+    let most = slow::all_or(60_000, 4_000);
+    let config = Config { max_states: Some(most), ..system.clone().into() };
+    let with = explore(protocol, &config).ok()?;
+    if with.states >= most || with.exchanged.objects == 0 {
+        return None;
+    }
+    let all = Config { max_states: None, ..config };
+    let apart = explore(protocol, &Config { home_symmetry: false, ..all.clone() }).unwrap();
+    assert_eq!(found(&with), found(&apart), "{what}\n{}\n{}", text(&with), text(&apart));
+    let mut fewer = false;
+    if with.verdict == Verdict::Holds {
+        let plain = explore(protocol, &Config { symmetry: false, ..all.clone() }).unwrap();
+        assert_eq!(orbits(protocol, &all).unwrap(), (plain.states, with.states), "{what}, {system:?}");
+        assert!(with.states <= apart.states, "{what}, {system:?}");
+        fewer = with.states < apart.states;
+    }
+    Some((with.verdict, fewer))
+}
+
+#[test]
+fn shipped_protocols_are_the_same_with_objects_exchanged() {
+    let (mut held, mut violated) = (0, 0);
+    for file in files() {
+        let protocol = shipped::protocol(&file);
+        for (nodes, objects, clients) in [(2, 2, None), (1, 3, None), (3, 2, Some(2)), (2, 4, None), (3, 3, None)] {
+            let ops = Some(if nodes * objects > 4 { 1 } else { 2 });
+            let system = System { nodes, objects, clients, ops, ..System::declared(&protocol) };
+            match agrees(&protocol, &system, &file) {
+                Some((Verdict::Holds, fewer)) => held += u32::from(fewer),
+                Some(_) => violated += 1,
+                None => {}
+            }
+        }
+    }
+    assert!(held > 20 && violated > 20, "{held} held, {violated} violated");
+}
+
+#[test]
+fn random_protocols_are_the_same_with_objects_exchanged() {
+    let (mut held, mut violated) = (0, 0);
+    for seed in 0..slow::all_or(3000, 200) {
+        let source = if seed % 2 == 0 { blocks::protocol(seed) } else { arrays::protocol(seed) };
+        let protocol = written(&source);
+        let [nodes, objects] = [[2, 2], [3, 2], [1, 3], [2, 4]][(seed / 2 % 4) as usize];
+        let ops = Some(if nodes * objects > 4 { 1 } else { 2 });
+        match agrees(&protocol, &System { nodes, objects, ops, ..System::default() }, &source) {
+            Some((Verdict::Holds, fewer)) => held += u32::from(fewer),
+            Some(_) => violated += 1,
+            None => {}
+        }
+    }
+    assert!(held > 3 && violated > 10, "{held} held, {violated} violated");
+}
+
+/// Several kinds of objects, tables of homes, and several threads at a home.
+#[test]
+fn homes_that_have_the_same_are_exchanged() {
+    let protocol = shipped::protocol("msi.tri");
+    let homes = |homes: &[u32]| BTreeMap::from([("block".to_string(), homes.to_vec())]);
+    let exchanged = |system: &System| explore(&protocol, &system.clone().into()).unwrap().exchanged.objects;
+    let system = |nodes, objects, homes| System { nodes, objects, homes, ops: Some(1), ..System::default() };
+    for (system, objects) in [
+        (system(3, 2, homes(&[0, 1])), 2),
+        (system(3, 2, homes(&[2, 0])), 2),
+        (system(2, 2, homes(&[1])), 2),
+        // The first home has two, which change places.
+        (system(3, 3, homes(&[0, 0, 1])), 2),
+        (System { clients: Some(1), ..system(2, 2, homes(&[0, 1])) }, 0),
+        (System { threads_per_node: 2, ..system(2, 2, homes(&[0, 1])) }, 2),
+        (system(2, 1, homes(&[0])), 0),
+    ] {
+        assert_eq!(exchanged(&system), objects, "{system:?}");
+        if objects > 0 {
+            agrees(&protocol, &system, "msi");
+        }
+    }
+}
+
+/// A lock whose requests say something: the present object, or a number.
+const TELLING: &str = "protocol telling
+lane main fifo buffered
+message Ask(what: WHAT), Here on main
+object lock
+op get(l: lock)
+role holder of lock {
+  var seen: 0..1
+  state Idle { on get { send Ask(VALUE) to home; await Here { return; goto Idle } } on Here impossible }
+}
+role home of lock { state Only { on Ask { send Here to sender } } }
+";
+
+#[test]
+fn what_tells_objects_apart_is_noticed() {
+    let objects = |protocol: &Arc<Protocol>| {
+        explore(protocol, &System { nodes: 2, objects: 2, ops: Some(1), ..System::default() }.into())
+            .unwrap()
+            .exchanged
+            .objects
+    };
+    let telling = |what, value| written(&TELLING.replace("WHAT", what).replace("VALUE", value));
+    assert_eq!(objects(&telling("0..1", "seen")), 2);
+    assert_eq!(objects(&telling("lock", "l")), 0, "a message says which object is meant");
+    let asymmetric = "protocol numbered
+object lock
+op get(l: lock)
+role home of lock { state Only { on get { if index(me) == 0 { return } else { return } } } }
+role other of lock { state Only { on get { return } } }
+";
+    assert_eq!(objects(&written(asymmetric)), 0, "the home tells its number");
+}
