@@ -8,9 +8,9 @@
 //! For example blocks 0 and 1 live at nodes 0 and 1; node 2 has a copy of block 1. Then block 0 signs as "nobody has a copy" and block 1 as "one has": if the first number is less, the
 //! state is in order. The one in which node 2 has a copy of block 0 signs the other way round, and becomes it when blocks 0 and 1, and nodes 0 and 1, change places.
 
+use super::memo::Memo;
 use super::names::{Names, RecordAt, rename_from, sources};
 use super::symmetry::mix;
-use super::told::Told;
 use crate::system::alike::objects_are_alike;
 use crate::system::client::Intent;
 use crate::system::model::Model;
@@ -28,7 +28,7 @@ const MOST_ORDERS: usize = 720;
 type Item = usize;
 
 /// New names of homes and objects.
-struct Order {
+struct Arrangement {
     names: Names,
     /// Of the homes, and the objects of a home, that are alike, those that get the first name, the second and so on.
     sources: Vec<Vec<Item>>,
@@ -40,7 +40,7 @@ struct Order {
 pub(super) struct HomeNames<'m> {
     model: &'m Model,
     /// The first changes no name.
-    orders: Vec<Order>,
+    orders: Vec<Arrangement>,
     /// How many objects change their names.
     pub objects: u32,
     records: Vec<SeenRecord>,
@@ -58,7 +58,7 @@ struct SeenRecord {
     nameless: Vec<Range<usize>>,
     /// What is told of its place.
     place: u64,
-    told: Told<u64>,
+    told: Memo<u64>,
     /// Where what it tells goes: to its object, and to its node if that is a home.
     items: [Option<Item>; 2],
 }
@@ -164,7 +164,7 @@ impl<'m> HomeNames<'m> {
                     is_home[usize::from(record.node)].then_some(usize::from(record.node)),
                 ],
                 record,
-                told: Told::new(),
+                told: Memo::new(),
             }
         });
         let mut names = HomeNames {
@@ -212,7 +212,7 @@ impl<'m> HomeNames<'m> {
         if order == 0 {
             return world;
         }
-        let Order { names, bytes, .. } = &self.orders[order];
+        let Arrangement { names, bytes, .. } = &self.orders[order];
         let records = self.records.iter().map(|seen| &seen.record);
         rename_from(self.model, records, (names, bytes), world, &mut self.image);
         &self.image
@@ -349,7 +349,7 @@ fn orders(
     records: &[RecordAt],
     (placement, with_objects): (&Placement, bool),
     first: &[usize],
-) -> Option<Vec<Order>> {
+) -> Option<Vec<Arrangement>> {
     let of_homes: Vec<_> = placement.classes.iter().map(|class| permutations(class.len())).collect();
     let of_objects =
         |ids: &Vec<u32>| if with_objects { permutations(ids.len()) } else { vec![(0..ids.len()).collect()] };
@@ -374,7 +374,7 @@ fn orders(
                 }
             }
             let names = Names::of_objects(model, nodes.clone(), objects)?;
-            orders.push(Order { bytes: sources(model, records.iter(), &names), names, sources: all });
+            orders.push(Arrangement { bytes: sources(model, records.iter(), &names), names, sources: all });
         }
     }
     Some(orders)

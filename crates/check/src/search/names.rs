@@ -64,26 +64,33 @@ impl Names {
         if let Some(image) = self.intents.get(number) {
             return Some(usize::from(*image));
         }
+        let intent = &model.client.intents[number];
+        if self.objects.is_empty() && !Names::names_nodes(model, intent) {
+            return Some(number);
+        }
         let block = |block: u32| self.object(Object { kind: BLOCK, id: block }).id;
-        let wanted = match &model.client.intents[number] {
+        let wanted = match intent {
+            Intent::Read { block: id } => Intent::Read { block: block(*id) },
             Intent::Write { block: id, value } => {
                 Intent::Write { block: block(*id), value: self.announced(model, *value) }
             }
-            Intent::Call { op, object, args } if model.engine.args_name_nodes(EventKind::Op(*op)) => {
-                let args = model.engine.rename_args(EventKind::Op(*op), args, &self.nodes);
-                Intent::Call { op: *op, object: self.object(*object), args }
-            }
-            _ if self.objects.is_empty() => return Some(number),
-            Intent::Call { op, object, args } => Intent::Call { op: *op, object: self.object(*object), args: *args },
-            Intent::Read { block: id } => Intent::Read { block: block(*id) },
             Intent::WriteBeside { block: id } => Intent::WriteBeside { block: block(*id) },
             Intent::Rmw { block: id, value } => Intent::Rmw { block: block(*id), value: *value },
             Intent::Store { block: id } => Intent::Store { block: block(*id) },
+            Intent::Call { op, object, args } => {
+                let args = model.engine.rename_args(EventKind::Op(*op), args, &self.nodes);
+                Intent::Call { op: *op, object: self.object(*object), args }
+            }
         };
-        if wanted == model.client.intents[number] {
-            return Some(number);
-        }
         model.client.intents.iter().position(|intent| *intent == wanted)
+    }
+
+    fn names_nodes(model: &Model, intent: &Intent) -> bool {
+        match intent {
+            Intent::Write { .. } => model.layout.mark.as_ref().is_some_and(|mark| mark.observes),
+            Intent::Call { op, .. } => model.engine.args_name_nodes(EventKind::Op(*op)),
+            _ => false,
+        }
     }
 
     /// A store that announces which thread observes it names that thread.
@@ -185,13 +192,21 @@ fn move_bytes<'r>(
             to[new].copy_from_slice(&from[old]);
         }
     };
-    for record in records {
-        let (name, object) = (names.nodes[usize::from(record.node)], names.object(record.object));
-        if let Some(at) = layout.record(name, record.role, object.id) {
-            copy(at, record.at.clone());
+    if names.objects.is_empty() {
+        // Nodes that change places are home of nothing, so that all of each lies as all of the other does.
+        for (node, &name) in model.all_nodes().zip(&names.nodes).filter(|(node, name)| node != *name) {
+            copy(layout.records(name), layout.records(node));
+            copy(layout.contents(name), layout.contents(node));
         }
+    } else {
+        for record in records {
+            let (name, object) = (names.nodes[usize::from(record.node)], names.object(record.object));
+            if let Some(at) = layout.record(name, record.role, object.id) {
+                copy(at, record.at.clone());
+            }
+        }
+        move_blocks(model, names, &mut copy);
     }
-    move_contents(model, names, &mut copy);
     for thread in 0..model.client.threads.len() {
         let other = names.thread(model, thread);
         copy(layout.thread(other), layout.thread(thread));
@@ -218,13 +233,9 @@ fn move_bytes<'r>(
 }
 
 /// Memories and caches. Where objects have other names nobody addresses memory, so that there is nothing but blocks.
-fn move_contents(model: &Model, names: &Names, copy: &mut impl FnMut(Range<usize>, Range<usize>)) {
+fn move_blocks(model: &Model, names: &Names, copy: &mut impl FnMut(Range<usize>, Range<usize>)) {
     let layout: &Layout = &model.layout;
     for (node, &name) in model.all_nodes().zip(&names.nodes) {
-        if names.objects.is_empty() {
-            copy(layout.contents(name), layout.contents(node));
-            continue;
-        }
         for (block, renamed) in names.objects_of(model, BLOCK) {
             layout
                 .block_words(name, renamed)

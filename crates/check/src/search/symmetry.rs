@@ -21,9 +21,9 @@
 //! signatures and twins: tests compare the two.
 
 use super::homes::HomeNames;
+use super::memo::Memo;
 use super::names::{Names, RecordAt, rename};
 use super::pack::{Packed, halves, pack};
-use super::told::Told;
 use super::values::ValueNames;
 use crate::config::Config;
 use crate::report::Exchanged;
@@ -87,7 +87,7 @@ struct RecordPlace {
     record: RecordAt,
     place: u64,
     /// For each of the record's own node and of those that it names, what it tells of it.
-    told_of: Told<Vec<(Node, u64)>>,
+    told_of: Memo<Vec<(Node, u64)>>,
 }
 
 impl RecordAt {
@@ -175,7 +175,7 @@ impl<'m> Symmetry<'m> {
         let records = RecordAt::all(model).map(|record| RecordPlace {
             place: place(record.node, record.role, record.object),
             record,
-            told_of: Told::new(),
+            told_of: Memo::new(),
         });
         let records = records.collect();
         let roles = model.protocol().roles.len();

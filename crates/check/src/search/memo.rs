@@ -7,11 +7,11 @@ use trivium_engine::number::index;
 const KEPT: usize = 64;
 
 /// What bytes of one place tell, by the bytes.
-pub(super) struct Told<T>(Vec<(Vec<u8>, T)>);
+pub(super) struct Memo<T>(Vec<(Vec<u8>, T)>);
 
-impl<T: Clone + Default> Told<T> {
-    pub fn new() -> Told<T> {
-        Told(vec![Default::default(); KEPT])
+impl<T: Clone + Default> Memo<T> {
+    pub fn new() -> Memo<T> {
+        Memo(vec![Default::default(); KEPT])
     }
 
     /// What bytes tell. `tell` finds it out where it is not known: it is given what other bytes have told.
