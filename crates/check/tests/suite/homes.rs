@@ -115,7 +115,7 @@ fn what_tells_objects_apart_is_noticed() {
     };
     let telling = |what, value| written(&TELLING.replace("WHAT", what).replace("VALUE", value));
     assert_eq!(objects(&telling("0..1", "seen")), 2);
-    assert_eq!(objects(&telling("lock", "l")), 0, "a message says which object is meant");
+    assert_eq!(objects(&telling("lock", "object")), 0, "a message says which object is meant");
     let asymmetric = "protocol numbered
 object lock
 op get(l: lock)
