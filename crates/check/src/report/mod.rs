@@ -331,6 +331,8 @@ pub struct Exchanged {
     pub nodes: u32,
     /// How many objects change places, together with their homes or on one home.
     pub objects: u32,
+    /// Whether some do together with their homes.
+    pub homes: bool,
     /// Whether the values that programs store are alike.
     pub values: bool,
     /// Whether so few values stand for any number of them.
@@ -340,7 +342,8 @@ pub struct Exchanged {
 impl std::fmt::Display for Exchanged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let nodes = (self.nodes > 0).then(|| format!("of {} nodes", self.nodes));
-        let objects = (self.objects > 0).then(|| format!("of {} objects with their homes", self.objects));
+        let objects = (self.objects > 0)
+            .then(|| format!("of {} objects{}", self.objects, if self.homes { " with their homes" } else { "" }));
         let values =
             self.values.then(|| if self.any_values { "of all stored values" } else { "of stored values" }.into());
         match nodes.into_iter().chain(objects).chain(values).collect::<Vec<String>>().as_slice() {

@@ -52,7 +52,7 @@ fn head(model: &Model, config: &Config, exchanged: Exchanged, liveness: bool) ->
         "protocol": model.protocol().name,
         "hash": config.origin.hash,
         "options": serde_json::to_value(&config.system).unwrap_or_default(),
-        "symmetry": exchanged.nodes > 0,
+        "symmetry": config.symmetry,
         "home_symmetry": exchanged.objects > 0,
         "value_symmetry": exchanged.values,
         "liveness": liveness,

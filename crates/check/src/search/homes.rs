@@ -186,6 +186,12 @@ impl<'m> HomeNames<'m> {
         (0..self.len()).all(|order| *self.image(order, &first) == first)
     }
 
+    /// Whether some homes change places.
+    pub fn change_places(&self) -> bool {
+        let changes = |names: &Names| self.model.all_nodes().zip(&names.nodes).any(|(node, name)| node != *name);
+        self.orders.iter().any(|order| changes(&order.names))
+    }
+
     /// How many orders there are.
     pub fn len(&self) -> usize {
         self.orders.len()

@@ -75,7 +75,7 @@ impl Names {
                 Intent::Write { block: block(*id), value: self.announced(model, *value) }
             }
             Intent::WriteBeside { block: id } => Intent::WriteBeside { block: block(*id) },
-            Intent::Rmw { block: id, value } => Intent::Rmw { block: block(*id), value: *value },
+            Intent::Rmw { block: id, value } => Intent::Rmw { block: block(*id), value: self.announced(model, *value) },
             Intent::Store { block: id } => Intent::Store { block: block(*id) },
             Intent::Call { op, object, args } => {
                 let args = model.engine.rename_args(EventKind::Op(*op), args, &self.nodes);
@@ -87,13 +87,13 @@ impl Names {
 
     fn names_nodes(model: &Model, intent: &Intent) -> bool {
         match intent {
-            Intent::Write { .. } => model.layout.mark.as_ref().is_some_and(|mark| mark.observes),
+            Intent::Write { .. } | Intent::Rmw { .. } => model.layout.mark.as_ref().is_some_and(|mark| mark.observes),
             Intent::Call { op, .. } => model.engine.args_name_nodes(EventKind::Op(*op)),
             _ => false,
         }
     }
 
-    /// A store that announces which thread observes it names that thread.
+    /// A store, or an exchange, that announces which thread observes it names that thread.
     fn announced(&self, model: &Model, value: u64) -> u64 {
         let observes = model.layout.mark.as_ref().is_some_and(|mark| mark.observes);
         match value.checked_sub(1) {

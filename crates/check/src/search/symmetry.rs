@@ -207,6 +207,7 @@ impl<'m> Symmetry<'m> {
         Exchanged {
             nodes: self.classes.iter().map(|class| count(class.len())).sum(),
             objects: self.homes.as_ref().map_or(0, |homes| homes.objects),
+            homes: self.homes.as_ref().is_some_and(HomeNames::change_places),
             values: self.values.is_some(),
             any_values: self.values.is_some() && stand_for_any(self.model.protocol()),
         }

@@ -25,18 +25,32 @@ pub(crate) fn nodes_are_alike(protocol: &Protocol, every_order: bool) -> bool {
 pub(crate) fn objects_are_alike(protocol: &Protocol, every_order: bool) -> bool {
     let mut are_named = any_step(protocol, |step| matches!(step, StepKind::Perform(_)));
     each_look(protocol, &mut |looked_at| {
-        are_named |= names_object(&looked_at.ty) || matches!(looked_at.kind, ExprKind::Memory(_));
+        are_named |= names_object(protocol, &looked_at.ty) || matches!(looked_at.kind, ExprKind::Memory(_));
     });
     let messages = protocol.messages.iter().flat_map(|message| &message.args);
     let calls = protocol.ops.iter().flat_map(|op| &op.args);
     !are_named
-        && !messages.chain(calls).any(|arg| names_object(&arg.ty))
+        && !messages.chain(calls).any(|arg| names_object(protocol, &arg.ty))
         && !addresses_memory(protocol)
         && nodes_are_alike(protocol, every_order)
 }
 
-fn names_object(ty: &Type) -> bool {
-    *ty == Type::Address || ty.object().is_some()
+/// Whether a value of a type may name an object, or a place in memory.
+fn names_object(protocol: &Protocol, ty: &Type) -> bool {
+    match ty {
+        Type::Address | Type::Object(_) | Type::ObjectOrNone(_) => true,
+        Type::List { of, .. } | Type::Array { of, .. } => names_object(protocol, of),
+        Type::Record(record) => {
+            protocol.records[record.index()].fields.iter().any(|field| names_object(protocol, &field.ty))
+        }
+        Type::Bool
+        | Type::Int { .. }
+        | Type::Node { .. }
+        | Type::Word
+        | Type::Thread
+        | Type::NodeSet
+        | Type::IntSet { .. } => false,
+    }
 }
 
 fn claim_picks(claim: &Expr) -> bool {

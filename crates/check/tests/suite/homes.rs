@@ -124,3 +124,71 @@ role other of lock { state Only { on get { return } } }
 ";
     assert_eq!(objects(&written(asymmetric)), 0, "the home tells its number");
 }
+
+/// An owner that the home does not note, under a promise for which a store or an exchange that waits names the thread that observes it.
+const OBSERVED: &str = "protocol tso-rmw
+promises tso
+lane main fifo buffered
+message GetRead, GetWrite, Recall on main
+message Shared, Owned, Back on main with block
+role cache of block {
+  otherwise impossible
+  state Invalid {
+    on read  { send GetRead  to home; await Shared { install; goto Clean; resume } }
+    on write { send GetWrite to home; await Owned  { install; goto Dirty; resume } }
+    on rmw { send GetWrite to home; await Owned  { install; goto Dirty; resume } }
+  }
+  state Clean: read {
+    on write { send GetWrite to home; await Owned { install; goto Dirty; resume } }
+    on rmw { send GetWrite to home; await Owned { install; goto Dirty; resume } }
+    on after 100 { goto Invalid }
+  }
+  state Dirty: write { on Recall { send Back to home; goto Invalid } }
+}
+role home of block defers up to nodes {
+  var owner: node
+  otherwise impossible
+  action lend(n: node) { owner = n; send Owned to n; goto Idle }
+  state Idle: write {
+    on GetRead  { send Shared to sender }
+    on GetWrite { lend(sender) }
+  }
+  state Lent {
+    on GetRead { send Recall to owner; await Back { install; send Shared to sender; goto Idle } otherwise defer }
+    on GetWrite    { send Recall to owner; await Back { install; lend(sender) } otherwise defer }
+    on read, write { send Recall to owner; await Back { install; goto Idle; resume } otherwise defer }
+    on rmw { send Recall to owner; await Back { install; goto Idle; resume } otherwise defer }
+  }
+}
+";
+
+#[test]
+fn an_exchange_that_names_its_observer_is_renamed() {
+    let protocol = written(OBSERVED);
+    let homes = BTreeMap::from([("block".to_string(), vec![0])]);
+    for (system, home_symmetry) in [
+        (System { nodes: 2, objects: 2, ops: Some(2), ..System::default() }, true),
+        // Nodes alone change their names.
+        (System { nodes: 3, objects: 2, homes, ops: Some(2), ..System::default() }, false),
+    ] {
+        let config = Config { home_symmetry, liveness: false, ..Config::from(system) };
+        let with = explore(&protocol, &config).unwrap();
+        assert!(with.exchanged.objects > 0 || with.exchanged.nodes > 0);
+        let apart = explore(&protocol, &Config { symmetry: false, ..config }).unwrap();
+        assert_eq!(found(&with), found(&apart), "{}\n{}", text(&with), text(&apart));
+        assert_eq!(with.property.as_deref(), Some("tso"));
+    }
+}
+
+#[test]
+fn lists_and_arrays_of_objects_name_them() {
+    for what in ["list of lock up to 1", "[0..1] of lock"] {
+        let source = format!(
+            "protocol named\nlane main fifo buffered\nmessage Ask(z: {what}) on main\nobject lock\nop get(l: lock)\n\
+             role home of lock {{ state Only {{ on get {{ return }} on Ask {{ }} }} }}\n\
+             role other of lock {{ state Only {{ on get {{ return }} on Ask impossible }} }}\n"
+        );
+        let system = System { nodes: 2, objects: 2, ops: Some(1), ..System::default() };
+        assert_eq!(explore(&written(&source), &system.into()).unwrap().exchanged.objects, 0, "{what}");
+    }
+}
