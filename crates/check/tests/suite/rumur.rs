@@ -17,7 +17,8 @@ pub const RUMUR: Oracle = Oracle {
     write: murphi,
     ask,
     most_states: SLOW,
-    // It takes some 50,000 transitions a second.
+    // It takes some 50,000 transitions a second: two objects, and two threads, are compared with SPIN, which is given the same model.
+    larger: &[(3, 1, 1)],
     most_slow_states: 100_000,
     most_models: 3,
 };

@@ -18,6 +18,7 @@ const SPIN: Oracle = Oracle {
     write: spin,
     ask,
     most_states: FAST,
+    larger: &[(3, 1, 1), (2, 2, 1), (2, 1, 2)],
     most_slow_states: SLOW,
     most_models: usize::MAX,
 };

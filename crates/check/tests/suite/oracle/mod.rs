@@ -31,7 +31,9 @@ pub struct Oracle {
     pub ask: fn(&Path, &str, &str, bool) -> Result<Answer, String>,
     /// Larger systems are left to the slow tests.
     pub most_states: u64,
-    /// In those, a system with more states than this is compared with fewer accesses and calls.
+    /// Those systems: nodes, objects, threads of each node.
+    pub larger: &'static [(u32, u32, u32)],
+    /// One of them with more states than this is compared with fewer accesses and calls.
     pub most_slow_states: u64,
     /// All models but this many of each test are left to them, too, since it takes seconds to translate one.
     pub most_models: usize,
@@ -325,7 +327,7 @@ impl Oracle {
         }
         let mut wrong = Vec::new();
         for (name, path) in protocols("protocols") {
-            for (nodes, objects, threads_per_node) in [(3, 1, 1), (2, 2, 1), (2, 1, 2)] {
+            for &(nodes, objects, threads_per_node) in self.larger {
                 let protocol = compile(&path);
                 let mut config = system(nodes, objects);
                 config.system.threads_per_node = threads_per_node;
