@@ -39,3 +39,25 @@ fn refused(jobs: Vec<(Command, &str)>) {
         );
     }
 }
+
+/// The ranks of a job, in the order in which they were started. Some launchers (MPICH's) start a process that starts them.
+fn ranks_of(launcher: &std::process::Child) -> Vec<String> {
+    let started = |by: &str, name: &[&str]| -> Vec<String> {
+        let found = std::process::Command::new("pgrep").args(["-P", by]).args(name).output().unwrap();
+        String::from_utf8_lossy(&found.stdout).lines().map(str::to_string).collect()
+    };
+    let launcher = launcher.id().to_string();
+    let between = started(&launcher, &[]);
+    let all = [launcher].into_iter().chain(between);
+    all.flat_map(|by| started(&by, &["trivium"])).collect()
+}
+
+/// What a job has printed, without what MPICH's launcher adds where a rank has been killed.
+fn of_job(printed: &str) -> String {
+    let is_launchers = |line: &&str| {
+        ["=", "YOUR APPLICATION TERMINATED", "This typically refers", "Please see the FAQ"]
+            .iter()
+            .any(|begin| line.starts_with(begin))
+    };
+    printed.lines().filter(|line| !line.is_empty() && !is_launchers(line)).collect()
+}

@@ -8,6 +8,7 @@ use crate::slow;
 use crate::viewer::live::{count, events, is_on, is_valid};
 use crate::viewer::number;
 use crate::{ended, refused, start};
+use crate::{of_job, ranks_of};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command};
@@ -215,8 +216,7 @@ fn endless_with(out: &Path, variables: &[(&str, &Path)], more: &[&str]) -> (Chil
     command.envs(variables.iter().copied());
     let child = start(command);
     std::thread::sleep(Duration::from_secs(4));
-    let ranks = Command::new("pgrep").args(["-P", &child.id().to_string(), "trivium"]).output().unwrap();
-    let ranks: Vec<String> = String::from_utf8_lossy(&ranks.stdout).lines().map(str::to_string).collect();
+    let ranks = ranks_of(&child);
     assert_eq!(ranks.len(), 3, "{ranks:?}");
     (child, ranks)
 }
@@ -260,7 +260,7 @@ fn who_kills_a_rank_ends_the_job_without_a_result() {
     signal("-KILL", &ranks[2]);
     let begun = Instant::now();
     let run = ended(child);
-    assert!(run.code != Some(0) && run.out.is_empty(), "{run:?}");
+    assert!(run.code != Some(0) && of_job(&run.out).is_empty(), "{run:?}");
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     nobody_is_left(&ranks);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is half written");
@@ -284,7 +284,7 @@ fn a_rank_that_leaves_early_ends_the_job_without_a_result() {
     signal("-USR2", &ranks[1]);
     let begun = Instant::now();
     let run = ended(child);
-    assert!(run.out.is_empty() && begun.elapsed() < Duration::from_secs(10), "{run:?}");
+    assert!(of_job(&run.out).is_empty() && begun.elapsed() < Duration::from_secs(10), "{run:?}");
     nobody_is_left(&ranks);
     assert_eq!(std::fs::read_dir(&results).unwrap().count(), 0, "nothing is half written");
     // MPICH's launcher takes the code 0 for a good end.

@@ -3,6 +3,7 @@
 use crate::harness::ranks::{job, mpirun};
 use crate::refused;
 use crate::slow;
+use crate::{of_job, ranks_of};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -109,11 +110,6 @@ fn long() -> Child {
         .unwrap()
 }
 
-fn ranks_of(child: &Child) -> Vec<String> {
-    let of = Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap();
-    String::from_utf8_lossy(&of.stdout).lines().map(str::to_string).collect()
-}
-
 #[test]
 fn who_kills_a_rank_ends_the_job() {
     let child = long();
@@ -123,7 +119,8 @@ fn who_kills_a_rank_ends_the_job() {
     let begun = Instant::now();
     assert!(Command::new("kill").args(["-KILL", &ranks[1]]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    assert!(!output.status.success() && output.stdout.is_empty());
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && of_job(&printed).is_empty(), "{printed}");
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
