@@ -49,11 +49,11 @@ pub enum Assume {
 }
 
 impl Assume {
-    /// Whether it is about which calls each thread has made on an object, so that these must be remembered.
-    pub fn counts_calls(&self) -> bool {
+    /// A call of the objects for each of which must be remembered what each thread has called, if it is about that.
+    pub fn counted_call(&self) -> Option<OpId> {
         match self {
-            Assume::Alternate(..) | Assume::Once(_) | Assume::Before(..) => true,
-            Assume::OneWriterPerPhase | Assume::OneThreadPerNode | Assume::HomeWrites => false,
+            Assume::Alternate(op, _) | Assume::Once(op) | Assume::Before(op, _) => Some(*op),
+            Assume::OneWriterPerPhase | Assume::OneThreadPerNode | Assume::HomeWrites => None,
         }
     }
 }

@@ -27,6 +27,32 @@ const MOST_ORDERS: usize = 720;
 /// A home or an object, by the place of its signature.
 type Item = usize;
 
+/// Where signatures have their places: first those of nodes, then those of objects, kind by kind.
+struct Items {
+    /// Of each kind the place of the first object, and how many there are.
+    kinds: Vec<(Item, u32)>,
+    count: usize,
+}
+
+impl Items {
+    fn of(model: &Model) -> Items {
+        let mut count = model.nodes as usize;
+        let place = |objects: &u32| {
+            let first = count;
+            count += *objects as usize;
+            (first, *objects)
+        };
+        let kinds = model.objects.iter().map(place).collect();
+        Items { kinds, count }
+    }
+
+    /// The place of an object; messages by mistake name some that there are not.
+    fn object(&self, object: Object) -> Option<Item> {
+        let (first, count) = self.kinds[object.kind.index()];
+        (object.kind != NODE && object.id < count).then_some(first + object.id as usize)
+    }
+}
+
 /// New names of homes and objects.
 struct Arrangement {
     names: Names,
@@ -44,8 +70,7 @@ pub(super) struct HomeNames<'m> {
     /// How many objects change their names.
     pub objects: u32,
     records: Vec<SeenRecord>,
-    /// For each kind of object the place of its first in the signatures, which begin with those of nodes.
-    first: Vec<usize>,
+    items: Items,
     /// What records say, and then all else, which counts where records say the same of two.
     signatures: Vec<[u64; 2]>,
     is_home: Vec<bool>,
@@ -90,7 +115,7 @@ fn choices<T: Clone>(of: &[Vec<T>]) -> Vec<Vec<T>> {
 }
 
 /// How many orders things of each class have together, if that is a number.
-fn orders_of(mut counts: impl Iterator<Item = usize>) -> Option<usize> {
+pub(super) fn orders_of(mut counts: impl Iterator<Item = usize>) -> Option<usize> {
     counts.try_fold(1usize, |all, count| (1..=count).try_fold(all, usize::checked_mul))
 }
 
@@ -136,22 +161,16 @@ impl Placement {
 
 impl<'m> HomeNames<'m> {
     /// What can be exchanged in a system, in at most so many orders. `None`: nothing can.
-    pub fn of(model: &'m Model, most: u64) -> Option<HomeNames<'m>> {
+    pub fn of(model: &'m Model, most: usize) -> Option<HomeNames<'m>> {
         let every_order = model.system.every_order;
         if model.client.script.is_some() || model.keeps_payloads() || !objects_are_alike(model.protocol(), every_order)
         {
             return None;
         }
-        let most = usize::try_from(most).unwrap_or(usize::MAX).clamp(1, MOST_ORDERS);
-        let (placement, with_objects) = Placement::of(model).within(most)?;
-        let mut place = model.nodes as usize;
-        let mut first = Vec::new();
-        for count in &model.objects {
-            first.push(place);
-            place += *count as usize;
-        }
+        let (placement, with_objects) = Placement::of(model).within(most.clamp(1, MOST_ORDERS))?;
+        let items = Items::of(model);
         let at: Vec<RecordAt> = RecordAt::all(model).collect();
-        let orders = orders(model, &at, (&placement, with_objects), &first)?;
+        let orders = orders(model, &at, (&placement, with_objects), &items)?;
         let changed = |object: &Object| orders.iter().any(|order| order.names.object(*object) != *object);
         let is_home: Vec<bool> = model.all_nodes().map(|node| model.is_any_home(node)).collect();
         let records = at.into_iter().map(|record| {
@@ -160,7 +179,7 @@ impl<'m> HomeNames<'m> {
                 nameless: model.engine.nameless_bytes(record.role),
                 place: mix(u64::from(record.role.0), about << 1 | u64::from(is_home[usize::from(record.node)])),
                 items: [
-                    (record.object.kind != NODE).then(|| first[record.object.kind.index()] + record.object.id as usize),
+                    items.object(record.object),
                     is_home[usize::from(record.node)].then_some(usize::from(record.node)),
                 ],
                 record,
@@ -172,8 +191,8 @@ impl<'m> HomeNames<'m> {
             records: records.collect(),
             model,
             orders,
-            first,
-            signatures: vec![[0; 2]; place],
+            signatures: vec![[0; 2]; items.count],
+            items,
             is_home,
             image: World::default(),
         };
@@ -224,14 +243,9 @@ impl<'m> HomeNames<'m> {
         &self.image
     }
 
-    fn item(&self, object: Object) -> Option<Item> {
-        let is_one = object.kind != NODE && object.id < self.model.objects[object.kind.index()];
-        is_one.then(|| self.first[object.kind.index()] + object.id as usize)
-    }
-
     /// Adds to a part of the signature of an object.
     fn tell_object(&mut self, object: Object, part: usize, told: u64) {
-        if let Some(item) = self.item(object) {
+        if let Some(item) = self.items.object(object) {
             self.signatures[item][part] = self.signatures[item][part].wrapping_add(told);
         }
     }
@@ -293,7 +307,8 @@ impl<'m> HomeNames<'m> {
     fn sign_homes(&mut self, part: usize) {
         let model = self.model;
         for object in model.all_objects() {
-            let told = mix(u64::from(object.kind.0), self.item(object).map_or(0, |item| self.signatures[item][part]));
+            let told =
+                mix(u64::from(object.kind.0), self.items.object(object).map_or(0, |item| self.signatures[item][part]));
             self.tell_home(model.home(object), part, told);
         }
     }
@@ -354,7 +369,7 @@ fn orders(
     model: &Model,
     records: &[RecordAt],
     (placement, with_objects): (&Placement, bool),
-    first: &[usize],
+    items: &Items,
 ) -> Option<Vec<Arrangement>> {
     let of_homes: Vec<_> = placement.classes.iter().map(|class| permutations(class.len())).collect();
     let of_objects =
@@ -376,7 +391,8 @@ fn orders(
                 let names = &placement.objects[&(nodes[usize::from(*home)], *kind)];
                 order.iter().zip(names).for_each(|(&from, &name)| objects[kind.index()][ids[from] as usize] = name);
                 if with_objects {
-                    all.push(order.iter().map(|&from| first[kind.index()] + ids[from] as usize).collect());
+                    let item = |&from: &usize| items.object(Object { kind: *kind, id: ids[from] });
+                    all.push(order.iter().filter_map(item).collect());
                 }
             }
             let names = Names::of_objects(model, nodes.clone(), objects)?;

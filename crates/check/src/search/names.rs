@@ -8,7 +8,7 @@ use crate::system::world::{Flight, Queued, ThreadState, World};
 use std::ops::Range;
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
-use trivium_protocol::{Assume, BLOCK, EventKind, ObjectKindId, OpId, Promise, RoleId};
+use trivium_protocol::{BLOCK, EventKind, ObjectKindId, OpId, Promise, RoleId};
 
 /// Why the number of an intent is small.
 const COUNTED: &str = "the number of something that a thread may do: more than 65,535 are refused";
@@ -278,10 +278,8 @@ fn move_remembered(model: &Model, names: &Names, copy: &mut impl FnMut(Range<usi
 
 /// The assumptions for which is remembered what each thread has done to each object, with a call that they are about.
 fn counted_calls(model: &Model) -> impl Iterator<Item = (usize, OpId)> {
-    model.protocol().assumptions.iter().enumerate().filter_map(|(number, assume)| match assume {
-        Assume::Alternate(op, _) | Assume::Once(op) | Assume::Before(op, _) => Some((number, *op)),
-        Assume::OneWriterPerPhase | Assume::OneThreadPerNode | Assume::HomeWrites => None,
-    })
+    let assumptions = model.protocol().assumptions.iter().enumerate();
+    assumptions.filter_map(|(number, assume)| Some((number, assume.counted_call()?)))
 }
 
 /// Gives new names to what the fixed part names, which lies where it should.

@@ -20,7 +20,7 @@
 //! A collision of signatures costs orders that need not be tried, never a wrong form. [`Symmetry::pack_least`] tries all orders without
 //! signatures and twins: tests compare the two.
 
-use super::homes::HomeNames;
+use super::homes::{HomeNames, orders_of};
 use super::memo::Memo;
 use super::names::{Names, RecordAt, rename};
 use super::pack::{Packed, halves, pack};
@@ -134,11 +134,6 @@ fn classes(model: &Model) -> Vec<Vec<Node>> {
     classes
 }
 
-/// In how many orders the nodes of all classes can be, which [`MOST_ALIKE`] bounds.
-fn orders_of(classes: &[Vec<Node>]) -> u64 {
-    classes.iter().flat_map(|class| 1..=class.len() as u64).product()
-}
-
 /// A number of names or of a name among a few.
 fn count(number: usize) -> u32 {
     fit(number, "the number of names of nodes: there are at most 256")
@@ -158,7 +153,8 @@ impl<'m> Symmetry<'m> {
             return None;
         }
         let classes = classes(model);
-        let most = u64::MAX / orders_of(&classes);
+        // A number tells every renaming from others.
+        let most = orders_of(classes.iter().map(Vec::len)).map_or(1, |orders| usize::MAX / orders);
         let homes = config.home_symmetry.then(|| HomeNames::of(model, most)).flatten();
         let values = config.value_symmetry.then(|| values_are_alike(model)).flatten();
         (!classes.is_empty() || homes.is_some() || values.is_some())

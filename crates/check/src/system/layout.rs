@@ -148,7 +148,7 @@ impl Layout {
         let assumed_at = protocol
             .assumptions
             .iter()
-            .map(|assume| if assume.counts_calls() { take(sizes.threads * widest_kind) } else { 0 })
+            .map(|assume| if assume.counted_call().is_some() { take(sizes.threads * widest_kind) } else { 0 })
             .collect();
         let leads = protocol.leads_to.iter();
         let leads_at = leads

@@ -33,38 +33,49 @@ fn agrees(protocol: &Arc<Protocol>, system: &System, what: &str) -> Option<(Verd
     Some((with.verdict, fewer))
 }
 
+/// How many systems held with fewer states, and how many were violated.
+#[derive(Default)]
+struct Tally {
+    held: u32,
+    violated: u32,
+}
+
+impl Tally {
+    fn add(&mut self, agreed: Option<(Verdict, bool)>) {
+        match agreed {
+            Some((Verdict::Holds, fewer)) => self.held += u32::from(fewer),
+            Some(_) => self.violated += 1,
+            None => {}
+        }
+    }
+}
+
 #[test]
 fn shipped_protocols_are_the_same_with_objects_exchanged() {
-    let (mut held, mut violated) = (0, 0);
+    let mut tally = Tally::default();
     for file in files() {
         let protocol = shipped::protocol(&file);
         for (nodes, objects, clients) in [(2, 2, None), (1, 3, None), (3, 2, Some(2)), (2, 4, None), (3, 3, None)] {
             let ops = Some(if nodes * objects > 4 { 1 } else { 2 });
             let system = System { nodes, objects, clients, ops, ..System::declared(&protocol) };
-            match agrees(&protocol, &system, &file) {
-                Some((Verdict::Holds, fewer)) => held += u32::from(fewer),
-                Some(_) => violated += 1,
-                None => {}
-            }
+            tally.add(agrees(&protocol, &system, &file));
         }
     }
+    let Tally { held, violated } = tally;
     assert!(held > 20 && violated > 20, "{held} held, {violated} violated");
 }
 
 #[test]
 fn random_protocols_are_the_same_with_objects_exchanged() {
-    let (mut held, mut violated) = (0, 0);
+    let mut tally = Tally::default();
     for seed in 0..slow::all_or(3000, 200) {
         let source = if seed % 2 == 0 { blocks::protocol(seed) } else { arrays::protocol(seed) };
         let protocol = written(&source);
         let [nodes, objects] = [[2, 2], [3, 2], [1, 3], [2, 4]][(seed / 2 % 4) as usize];
         let ops = Some(if nodes * objects > 4 { 1 } else { 2 });
-        match agrees(&protocol, &System { nodes, objects, ops, ..System::default() }, &source) {
-            Some((Verdict::Holds, fewer)) => held += u32::from(fewer),
-            Some(_) => violated += 1,
-            None => {}
-        }
+        tally.add(agrees(&protocol, &System { nodes, objects, ops, ..System::default() }, &source));
     }
+    let Tally { held, violated } = tally;
     assert!(held > 3 && violated > 10, "{held} held, {violated} violated");
 }
 

@@ -188,7 +188,7 @@ impl Export<'_> {
             }
         }
         for (a, assume) in self.protocol().assumptions.iter().enumerate() {
-            if assume.counts_calls() {
+            if assume.counted_call().is_some() {
                 out.line(format!("clear done{a};"));
             }
         }

@@ -309,7 +309,7 @@ impl Export<'_> {
             }
         }
         for (a, assume) in protocol.assumptions.iter().enumerate() {
-            if assume.counts_calls() {
+            if assume.counted_call().is_some() {
                 out.line(format!("done{a}: array [Thread] of array [0..{}] of boolean;", self.widest_object() - 1));
             }
         }
