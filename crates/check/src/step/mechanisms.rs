@@ -204,7 +204,7 @@ impl Here<'_> {
         self.effects.sends.push(flight);
     }
 
-    fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
+    pub(super) fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
         let mut line = self.world.line(&self.model.layout, self.me, block.id);
         change(&mut line);
         self.world.set_line(&self.model.layout, self.me, block.id, line);

@@ -9,7 +9,7 @@ use crate::system::model::Model;
 use crate::system::payload::Data;
 use crate::system::promise::{Violation, load, store};
 use crate::system::world::ThreadState;
-use trivium_engine::{Deed, HandlerAccess, Node, Object, Thread};
+use trivium_engine::{CacheLine, Deed, HandlerAccess, Node, Object, Thread};
 use trivium_protocol::{GhostEvent, Operation};
 
 /// What lies at a place of a program's own memory: its number, so that there are values to store; under the most general client not
@@ -118,7 +118,13 @@ fn settled(here: &mut Here, thread: u16, state: ThreadState, intent: usize) -> u
 fn perform_on_word(here: &mut Here, block: Object, deed: Deed, (node, asked): (Node, bool)) -> Result<u64, Violation> {
     let (model, me) = (here.model, here.me);
     let loaded = match deed {
-        Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => None,
+        Deed::Store(_) | Deed::StoreFrom(_) | Deed::StoreData(_) => {
+            // A buffer of an engine without contents has other words, too.
+            if model.protocol().cached {
+                here.about_to_look_at_block(block);
+            }
+            None
+        }
         _ => {
             here.about_to_look_at_block(block);
             Some(load(model, here.world, me, block.id)?)
@@ -187,4 +193,7 @@ pub(super) fn complete_with(here: &mut Here, object: Object, number: Thread, val
     let performed = Performed { thread: thread.into(), intent, seen: loads.then_some(seen), left: 0, elsewhere: true };
     here.effects.performed.push(performed);
     here.world.set_thread(&model.layout, thread.into(), ThreadState::Free, 0);
+    if model.protocol().cached {
+        here.change_line(object, CacheLine::answered);
+    }
 }

@@ -6,6 +6,7 @@ use crate::system::mark;
 use crate::system::model::Model;
 use crate::system::unread::FORGOTTEN;
 use crate::system::world::{ThreadState, World};
+use std::ops::Range;
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Node, Object};
 use trivium_protocol::source::Span;
@@ -73,20 +74,21 @@ pub(crate) fn perform_access(
     let node = model.client.threads[thread].node;
     match *intent {
         Intent::Read { block } => {
-            let seen = load(model, world, node, block)?;
+            let seen = load_at(model, world, accessed(model, node, block), (node, block))?;
             mark::loaded(model, world, thread, block, seen)?;
             Ok(Some(seen))
         }
         Intent::Write { block, value } => {
             let value = mark::stored(model, world, thread, block, value);
-            store(model, world, node, block, value);
+            store_at(model, world, accessed(model, node, block), (block, value));
             Ok(Some(value))
         }
         Intent::Rmw { block, value } => {
-            let seen = load(model, world, node, block)?;
+            let at = accessed(model, node, block);
+            let seen = load_at(model, world, at.clone(), (node, block))?;
             mark::loaded(model, world, thread, block, seen)?;
             let value = mark::stored(model, world, thread, block, value);
-            store(model, world, node, block, value);
+            store_at(model, world, at, (block, value));
             Ok(Some(seen))
         }
         Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => Ok(None),
@@ -106,7 +108,7 @@ pub(crate) fn once(model: &Model, world: &World, thread: usize) -> Result<(), Vi
 }
 
 /// Where a node's accesses find the word of a block that is looked at: in its memory, or its processor's cache.
-fn accessed(model: &Model, node: Node, block: u32) -> std::ops::Range<usize> {
+fn accessed(model: &Model, node: Node, block: u32) -> Range<usize> {
     model.layout.line(node, block).map_or_else(|| model.layout.block(node, block), |(_, word)| word)
 }
 
@@ -115,9 +117,14 @@ pub(crate) fn word_of(model: &Model, world: &World, node: Node, intent: &Intent)
     if intent.is_access() { world.number(accessed(model, node, intent.object().id)) } else { 0 }
 }
 
-/// A load of that word.
+/// A handler's load of a node's copy of the word.
 pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Result<u64, Violation> {
-    let seen = world.number(accessed(model, node, block));
+    load_at(model, world, model.layout.block(node, block), (node, block))
+}
+
+/// A load of the word from one of the places that a node has for it.
+fn load_at(model: &Model, world: &World, at: Range<usize>, (node, block): (Node, u32)) -> Result<u64, Violation> {
+    let seen = world.number(at);
     if model.is_forgotten(seen) {
         return Err(Violation::new(FORGOTTEN, format!("node {node} looks at block {block}")));
     }
@@ -140,9 +147,14 @@ pub(crate) fn load(model: &Model, world: &World, node: Node, block: u32) -> Resu
     Err(Violation::new(name, sentence))
 }
 
-/// A store to it.
+/// A handler's store to a node's copy of the word.
 pub(crate) fn store(model: &Model, world: &mut World, node: Node, block: u32, value: u64) {
-    world.set_number(accessed(model, node, block), value);
+    store_at(model, world, model.layout.block(node, block), (block, value));
+}
+
+/// A store to the word in one of the places that a node has for it.
+fn store_at(model: &Model, world: &mut World, at: Range<usize>, (block, value): (u32, u64)) {
+    world.set_number(at, value);
     if let Some(at) = model.layout.last(block) {
         world.set_number(at, value);
     }

@@ -12,10 +12,11 @@ use trivium_protocol::*;
 
 /// Fills in [`State::contents`].
 pub(super) fn contents(protocol: &mut Protocol) {
-    let roles = (0..).map(RoleId).zip(&mut protocol.roles);
-    for (id, role) in roles.filter(|(_, role)| has_copy(role)) {
-        let found = Contents::of(id, role, &protocol.messages);
-        role.states.iter_mut().zip(found.perhaps).for_each(|(state, contents)| state.contents = contents);
+    let roles = (0..).map(RoleId).zip(&protocol.roles).filter(|(_, role)| has_copy(role));
+    let found: Vec<(RoleId, Contents)> = roles.map(|(id, role)| (id, Contents::of(id, role, protocol))).collect();
+    for (id, found) in found {
+        let states = protocol.roles[id.index()].states.iter_mut();
+        states.zip(found.perhaps).for_each(|(state, contents)| state.contents = contents);
     }
 }
 
@@ -28,38 +29,44 @@ pub(super) fn forgotten(protocol: &Protocol, diagnostics: &mut Diagnostics) {
     if !protocol.cached && !role.states.iter().any(|state| state.contents) {
         return;
     }
-    let found = Contents::of(id, role, &protocol.messages);
+    let found = Contents::of(id, role, protocol);
     let mut said: Vec<Span> = Vec::new();
     for (state, handler) in answers(role) {
         let before = Ways { some: false, every: found.surely[state] };
-        let walk = Walk::through((id, state), handler, before, &protocol.messages);
+        let walk = Walk::through((id, state), handler, before, protocol);
         let Some((what, span)) = walk.looked else { continue };
         if said.contains(&span) {
             continue;
         }
         said.push(span);
-        complain((id, role), state, what, span, diagnostics);
+        complain((id, role), state, (what, span), protocol, diagnostics);
     }
 }
 
-fn complain((id, role): (RoleId, &Role), state: usize, what: &str, span: Span, diagnostics: &mut Diagnostics) {
+fn complain(
+    (id, role): (RoleId, &Role),
+    state: usize,
+    (what, span): (&str, Span),
+    protocol: &Protocol,
+    diagnostics: &mut Diagnostics,
+) {
     // What a waiting state began with is decided where its handler started.
     let begins = role.states[state].name.split('.').next().unwrap_or_default();
-    let leads = leads_to((id, role), begins, &diagnostics.sources);
+    let leads = leads_to((id, role), begins, protocol, &diagnostics.sources);
     let why = match leads {
         Some(leads) => format!("the contents may be gone: {leads} goes to `{begins}`, which gives no access"),
         None => format!("the contents may be gone: `{begins}` gives no access"),
     };
     diagnostics
-        .error(span, format!("this {what} may have nothing to read: {why}"))
+        .error(span, format!("this {what}: {why}"))
         .help(format!("write `state {begins}: keeps`, or `install` contents before"));
 }
 
 /// A handler that goes from a state with contents to this one, in words.
-fn leads_to((id, role): (RoleId, &Role), target: &str, sources: &SourceMap) -> Option<String> {
+fn leads_to((id, role): (RoleId, &Role), target: &str, protocol: &Protocol, sources: &SourceMap) -> Option<String> {
     let target = role.states.iter().position(|state| state.name == target)?;
     let (_, handler) = answers(role).find(|(from, handler)| {
-        let walk = Walk::through((id, *from), handler, Ways::default(), &[]);
+        let walk = Walk::through((id, *from), handler, Ways::default(), protocol);
         role.states[*from].contents && walk.entered.iter().any(|(to, _)| to.index() == target)
     })?;
     let place = sources.place(handler.span);
@@ -92,7 +99,7 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(id: RoleId, role: &Role, messages: &[Message]) -> Contents {
+    fn of(id: RoleId, role: &Role, protocol: &Protocol) -> Contents {
         let declared = |state: &State| role.kind == RoleKind::Home || state.access != Access::None || state.keeps;
         let perhaps = role.states.iter().map(declared).collect();
         let surely = role.states.iter().map(|state| state.waiting || declared(state)).collect();
@@ -104,7 +111,7 @@ impl Contents {
         }
         let ways: Vec<(usize, StateId, Ways)> = answers(role)
             .flat_map(|(state, handler)| {
-                let walk = Walk::through((id, state), handler, Ways::default(), messages);
+                let walk = Walk::through((id, state), handler, Ways::default(), protocol);
                 walk.entered.into_iter().map(move |(to, written)| (state, to, written))
             })
             .filter(|(_, to, _)| role.states[to.index()].waiting)
@@ -138,6 +145,8 @@ struct Walk {
     written: Ways,
     /// Whether what the handler installs goes back to words of a list, and perhaps not to this block.
     scatters: bool,
+    /// Whether the processor has a cache of its own.
+    cached: bool,
     /// Where it goes, each with what has been brought by then.
     entered: Vec<(StateId, Ways)>,
     /// The first look at contents that have not been brought on every way.
@@ -145,15 +154,22 @@ struct Walk {
 }
 
 impl Walk {
-    fn through((role, state): (RoleId, usize), handler: &Handler, written: Ways, messages: &[Message]) -> Walk {
+    fn through((role, state): (RoleId, usize), handler: &Handler, written: Ways, protocol: &Protocol) -> Walk {
         let scatters = match handler.event {
             EventKind::Message(id) => {
-                messages.get(id.index()).is_some_and(|message| message.payload == PayloadShape::List)
+                protocol.messages.get(id.index()).is_some_and(|message| message.payload == PayloadShape::List)
             }
             _ => false,
         };
-        let mut walk =
-            Walk { role, state: Some(StateId::at(state)), written, scatters, entered: Vec::new(), looked: None };
+        let mut walk = Walk {
+            role,
+            state: Some(StateId::at(state)),
+            written,
+            scatters,
+            cached: protocol.cached,
+            entered: Vec::new(),
+            looked: None,
+        };
         if handler.guard.as_ref().is_some_and(|guard| walk.only_at_home(guard, true)) {
             walk.written.every = true;
         }
@@ -165,10 +181,16 @@ impl Walk {
         for step in steps {
             match &step.kind {
                 StepKind::Send { payload: PayloadSource::Block, object: None, .. } => {
-                    self.look("`with block`", step.span)
+                    self.look("`with block` may have nothing to read", step.span)
                 }
-                StepKind::Fill(_) => self.look("`fill`", step.span),
-                StepKind::Perform(perform) if perform.loads() => self.look("`perform`", step.span),
+                StepKind::Fill(_) => self.look("`fill` may have nothing to read", step.span),
+                // An engine has no more than a buffer, of which a store leaves the other words garbage.
+                StepKind::Perform(perform) if !perform.loads() && self.cached => {
+                    self.look("`perform` may have nothing to store to", step.span)
+                }
+                StepKind::Perform(perform) if perform.loads() => {
+                    self.look("`perform` may have nothing to read", step.span)
+                }
                 StepKind::Install(None) if self.scatters => self.written.some = true,
                 StepKind::Install(None) | StepKind::Take(_) => self.written = Ways { some: true, every: true },
                 StepKind::Goto(state) => {

@@ -102,11 +102,6 @@ impl Compiler {
     /// `is_range`: what is stored is no value.
     fn access(&mut self, frame: &mut Frame, written: &ast::Perform, is_range: bool, span: Span) -> Option<Perform> {
         let word = written.what.text.as_str();
-        if self.protocol.cached {
-            self.error(span, "`perform` is not for cached processors, which access their cache only")
-                .help("let the program access the block: its cache asks with `read` or `write`");
-            return None;
-        }
         if frame.wait.is_some() {
             self.error(span, "`perform` cannot stand in a `while waiting` clause")
                 .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");

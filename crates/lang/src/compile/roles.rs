@@ -244,11 +244,6 @@ impl Compiler {
                     .help("declare `processor cached`; with tagged processors there is `evict`");
                 None
             }
-            "rmw" if of_block && self.protocol.cached => {
-                self.error(event.name.span, "`rmw` is not for cached processors, which make it in their caches")
-                    .help("answer `write`, which also asks for what a read-modify-write needs");
-                None
-            }
             _ if of_blocks.is_some_and(EventKind::is_hint) && !matches!(clause.body, Body::Steps(_) | Body::As(_)) => {
                 self.error(event.name.span, format!("`{name}` is a hint: where nothing answers it, nothing happens"))
                     .help(format!("leave this out, or write `on {name} {{ .. }}`"));

@@ -46,9 +46,9 @@ impl Compiler {
             }
             S::Lower(access) => self.lower(frame, access, span),
             S::Resume => one(StepKind::Resume),
-            S::Complete | S::CompleteWith { .. } if self.protocol.cached => {
+            S::Complete if self.protocol.cached => {
                 self.error(span, "`complete` is not for cached processors, which access their cache only")
-                    .help("answer the request with `fill` or `upgrade`");
+                    .help("answer the request with `fill` or `upgrade`, or with `complete with` what the engine has performed for the thread");
                 None
             }
             S::Complete => one(StepKind::Complete),

@@ -349,6 +349,10 @@ pub trait HandlerMemory: Sized {
         if !self.must_lie_in(block, access) {
             return 0;
         }
+        if self.is_cached() && !matches!(access.deed, Deed::Load | Deed::LoadTo(_)) {
+            // A buffer without contents has other words, too.
+            self.about_to_access(access.address, access.bytes, AccessKind::Read);
+        }
         let given = match access.deed {
             Deed::LoadTo(to) => {
                 let mut bytes = Vec::new();

@@ -355,6 +355,9 @@ where
     }
 
     fn complete_with(&mut self, object: Object, thread: Thread, value: u64, place: Span) {
+        if self.0.is_cached() {
+            self.0.answered_line(object);
+        }
         self.0.used(Primitive::Resume);
         self.0.complete_access(object, thread, value, place);
     }

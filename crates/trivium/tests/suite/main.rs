@@ -19,6 +19,7 @@ mod documents;
 #[path = "../../../check/tests/suite/elsewhere/mod.rs"]
 mod elsewhere;
 mod ends;
+mod engine_of_cache;
 mod fingerprint;
 mod folder;
 mod freed;
