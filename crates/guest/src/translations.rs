@@ -6,6 +6,7 @@
 //! makes the accesses that compiled code asks about or that it makes for it, finds and changes the same contents here.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use wasm_encoder::{BlockType, Function, Instruction as I, MemArg, ValType};
@@ -117,7 +118,10 @@ pub struct Translations {
 impl Translations {
     /// An empty TLB that no compiled code looks at.
     pub fn new(shape: TlbShape) -> Translations {
-        let own: Rc<[Cell<u64>]> = vec![Cell::new(0); shape.bytes().div_ceil(8) as usize].into();
+        // Zeroes from the operating system: small pages have a table of megabytes, of which a program touches little.
+        let own: Rc<[MaybeUninit<Cell<u64>>]> = Rc::new_zeroed_slice(shape.bytes().div_ceil(8) as usize);
+        // SAFETY: a cell of the number 0 is eight bytes of 0.
+        let own = unsafe { own.assume_init() };
         Translations { shape, base: own.as_ptr().cast_mut().cast(), alive: Rc::new(Cell::new(true)), _own: Some(own) }
     }
 

@@ -3,8 +3,8 @@
 
 use crate::answers::found;
 use crate::oracle::as_exported;
+use crate::oracle::quicker;
 use crate::random::Random;
-use crate::rumur::RUMUR;
 use crate::slow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -440,7 +440,8 @@ fn bodies_do_what_they_do_on_one_memory() {
 /// An exported model has as many states, and finds the same outcomes. It does not see who spins for ever.
 #[test]
 fn models_have_the_states_of_bodies() {
-    if !RUMUR.is_installed() {
+    let other = quicker();
+    if !other.is_installed() {
         return;
     }
     let (most, mut wrong, mut compared) = (if slow::is_asked_for() { 100 } else { 1 }, Vec::new(), 0);
@@ -459,7 +460,7 @@ fn models_have_the_states_of_bodies() {
         let config = Config { symmetry: false, ..Config::from(system) };
         let config = as_exported(&protocol, &config);
         let report = explore(&protocol, &config).unwrap();
-        wrong.extend(RUMUR.compare(&format!("body-{seed}"), &protocol, &config, &report).err());
+        wrong.extend(other.compare(&format!("body-{seed}"), &protocol, &config, &report).err());
         compared += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

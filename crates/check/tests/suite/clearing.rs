@@ -56,7 +56,7 @@ fn agree(protocol: &Arc<Protocol>, system: (u32, u32, u32)) -> Result<Option<(Re
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(slow::all_or(200, 100)))]
 
     #[test]
     fn nothing_that_is_cleared_is_read_again(seed: u64, system in prop::sample::select(&SYSTEMS[..])) {

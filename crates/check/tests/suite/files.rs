@@ -7,11 +7,12 @@
 //! // expect: violated last_write | holds | incomplete | error
 //! // steps: 7            length of the counterexample        // states: 12   number of states
 //! // says: words that the report contains                    // never: pair, clause or branch that did not happen
-//! // note: anything
+//! // takes: seconds       left to the slow tests            // note: anything
 //! ```
 
 use crate::file_test::{self, FileTest};
-use std::path::Path;
+use crate::slow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::{Report, Verdict, explore, is_minimal, text};
 
@@ -65,7 +66,10 @@ fn run(path: &Path) -> Result<(), String> {
 fn files_say_what_is_found() {
     let paths = file_test::paths();
     assert!(paths.len() > 20, "the file tests are not where they should be");
+    let takes_long = |path: &&PathBuf| FileTest::read(path).is_ok_and(|test| test.directive("takes").is_some());
+    let (later, now): (Vec<_>, Vec<_>) = paths.iter().partition(|path| takes_long(path) && !slow::is_asked_for());
+    println!("{} of {} files are left to TRIVIUM_SLOW=1", later.len(), paths.len());
     let wrong: Vec<String> =
-        paths.iter().filter_map(|path| Some(format!("{}: {}", path.display(), run(path).err()?))).collect();
+        now.iter().filter_map(|path| Some(format!("{}: {}", path.display(), run(path).err()?))).collect();
     assert!(wrong.is_empty(), "{} of {} files\n{}", wrong.len(), paths.len(), wrong.join("\n"));
 }

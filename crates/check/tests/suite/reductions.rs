@@ -276,7 +276,7 @@ fn a_thousand_protocols_with_mistakes_are_the_same_with_all_kept() {
 #[test]
 fn shipped_protocols_are_the_same_with_all_kept() {
     let (mut complete, mut fewer) = (0, 0);
-    for (path, text) in mutant::protocols() {
+    for (path, text) in slow::one_in(2, mutant::protocols()) {
         let protocol = mutant::small(&path, &text).unwrap_or_else(|| panic!("{}", path.display()));
         for ops in [None, Some(2)] {
             let explored = agree(&protocol, &system(2, 1, ops));
@@ -285,7 +285,10 @@ fn shipped_protocols_are_the_same_with_all_kept() {
             fewer += usize::from(explored.is_some_and(|(all, none)| all.states < none.states));
         }
     }
-    assert!(complete > 30 && fewer > 20, "{complete} were explored, {fewer} with fewer states");
+    assert!(
+        complete > slow::all_or(30, 15) && fewer > slow::all_or(20, 8),
+        "{complete} were explored, {fewer} with fewer states"
+    );
 }
 
 /// Two stores wait. The handler that performs the first looks at memory, and lets the second go only if it finds 1 there: so

@@ -3,7 +3,7 @@
 //! Skipped where Rumur (a Debian package) is not installed.
 
 use crate::arrays;
-use crate::oracle::{Answer, Oracle, SLOW, compile, number_before, root, run, system};
+use crate::oracle::{Answer, Oracle, SLOW, compile, number_before, quicker, root, run, system};
 use crate::shipped::written;
 use crate::slow;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub const RUMUR: Oracle = Oracle {
     // It takes some 50,000 transitions a second: two objects, and two threads, are compared with SPIN, which is given the same model.
     larger: &[(3, 1, 1)],
     most_slow_states: 100_000,
-    most_models: 3,
+    most_models: 2,
 };
 
 /// Gives a model to Rumur.
@@ -93,8 +93,9 @@ fn rumur_counts_the_same_states_of_larger_systems() {
 }
 
 #[test]
-fn rumur_counts_the_same_states_of_random_protocols_with_arrays() {
-    if !RUMUR.is_installed() {
+fn another_checker_counts_the_same_states_of_random_protocols_with_arrays() {
+    let other = quicker();
+    if !other.is_installed() {
         return;
     }
     let few = System { ops: Some(2), every_order: false, ..system(2, 1).system };
@@ -108,7 +109,7 @@ fn rumur_counts_the_same_states_of_random_protocols_with_arrays() {
             continue;
         }
         *told += 1;
-        RUMUR.compare(&format!("arrays-{seed}"), &protocol, &config, &report).unwrap();
+        other.compare(&format!("arrays-{seed}"), &protocol, &config, &report).unwrap();
     }
     assert!(verdicts[Verdict::Holds as usize] == most / 2 && verdicts[Verdict::Violated as usize] == most / 2);
 }

@@ -12,7 +12,7 @@ use std::process::Command;
 use trivium_check::{Network, System};
 use trivium_export::spin;
 
-const SPIN: Oracle = Oracle {
+pub const SPIN: Oracle = Oracle {
     name: "spin",
     tools: &[("spin", "-V"), ("cc", "--version")],
     write: spin,
@@ -20,7 +20,7 @@ const SPIN: Oracle = Oracle {
     most_states: FAST,
     larger: &[(3, 1, 1), (2, 2, 1), (2, 1, 2)],
     most_slow_states: SLOW,
-    most_models: usize::MAX,
+    most_models: 6,
 };
 
 /// Gives a model to SPIN.

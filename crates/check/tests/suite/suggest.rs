@@ -1,5 +1,6 @@
 //! What `check --suggest` proposes finds what is wrong with protocols that promise nothing, and holds for those that are right.
 
+use crate::slow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trivium_check::{Config, Report, System, Verdict, explore, text};
@@ -57,10 +58,12 @@ fn found(protocol: &Arc<Protocol>) -> Option<Report> {
 
 /// How many of the broken protocols that promise `last_write` are found by what is proposed, all their own promises taken away.
 const FOUND: usize = 8;
+/// The same, of those that are tried in part.
+const FOUND_OF_THE_PART: usize = 3;
 
 #[test]
 fn what_is_proposed_finds_broken_protocols() {
-    let all = protocols("broken");
+    let all: Vec<_> = slow::one_in(2, protocols("broken")).collect();
     let (mut by_proposal, mut weaker, mut otherwise, mut nothing, mut none) = (0, 0, 0, 0, 0);
     for (path, protocol) in &all {
         let name = path.rsplit('/').next().unwrap();
@@ -88,7 +91,8 @@ fn what_is_proposed_finds_broken_protocols() {
         all.len()
     );
     assert_eq!(by_proposal + weaker + otherwise + nothing + none, all.len());
-    assert!(by_proposal >= FOUND, "{by_proposal}, and were {FOUND}");
+    let found = slow::all_or(FOUND, FOUND_OF_THE_PART);
+    assert!(by_proposal >= found, "{by_proposal}, and were {found}");
 }
 
 /// Protocols that keep `last_write` keep what is proposed, but for those in which an invalidation cannot be seen on its way.

@@ -36,9 +36,11 @@ fn agrees(protocol: &Arc<Protocol>, system: &System, what: &str) -> Option<(Repo
 #[test]
 fn shipped_protocols_are_the_same_with_values_exchanged() {
     let (mut held, mut violated, mut of_three) = (0, 0, 0);
-    for file in files() {
+    for (number, file) in files().into_iter().enumerate() {
         let protocol = shipped::protocol(&file);
-        for (nodes, objects, values) in [(2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2)] {
+        let systems = [(2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2)];
+        let one = number % systems.len();
+        for &(nodes, objects, values) in slow::all_or(&systems[..], &systems[one..=one]) {
             let system = System { nodes, objects, values, ops: Some(2), ..System::declared(&protocol) };
             let Some((with, apart)) = agrees(&protocol, &system, &file) else { continue };
             match with.verdict {
@@ -50,7 +52,8 @@ fn shipped_protocols_are_the_same_with_values_exchanged() {
             }
         }
     }
-    assert!(held > 10 && violated > 10 && of_three > 2, "{held} held, {violated} violated, {of_three}");
+    let all = slow::all_or([10, 10, 2], [4, 4, 0]);
+    assert!(held > all[0] && violated > all[1] && of_three > all[2], "{held} held, {violated} violated, {of_three}");
 }
 
 /// What two values show, three and four show.

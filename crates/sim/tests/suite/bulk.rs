@@ -45,14 +45,15 @@ fn a_copy_of_what_is_cached_costs_as_much_as_a_loop() {
 /// Copies that miss, wait and are overtaken, in both builds and all windows.
 #[test]
 fn bulk_operations_in_all_windows() {
-    for body in [
+    let bodies = [
         "(memory.copy (local.get $shared) (i32.const 3) (i32.const 900))",
         "(memory.copy (i32.const 3) (i32.add (local.get $shared) (call $node)) (i32.const 2000))",
         "(memory.fill (i32.add (local.get $shared) (local.get $round)) (local.get $round) (i32.const 700))",
         "(memory.init $data (i32.add (local.get $shared) (local.get $round)) (i32.const 5) (i32.const 70))",
         "(memory.init $data (i32.const 4000) (i32.const 0) (i32.const 78)) (call $barrier)",
         "(memory.copy (i32.add (local.get $shared) (i32.const 9)) (local.get $shared) (i32.const 3000))",
-    ] {
+    ];
+    for body in slow::one_in(2, bodies) {
         let run = program(body).nodes(3);
         run.right();
         let windows = windows(&run);

@@ -54,7 +54,7 @@ fn a_stream_of_misses_waits_for_the_slowest_station_of_its_home() {
     ];
     for (set, service) in stations {
         let flash = flash(set);
-        for requesters in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32] {
+        for requesters in slow::one_in(2, [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]) {
             let result = stream(&flash, requesters);
             let misses = u64::from(requesters) * LINES;
             let mean =
@@ -326,7 +326,7 @@ fn too_many_candidates_are_dispatched_by_software() {
 #[test]
 fn programs_are_right_on_1_to_128_nodes() {
     let flash = machine("flash", &[]);
-    for (name, args, beside) in PROGRAMS {
+    for (name, args, beside) in slow::one_in(2, PROGRAMS) {
         for &nodes in slow::all_or(&[1, 2, 8, 32, 128][..], &[3, 32]) {
             let protocols: Vec<&str> = ["flash-coherence"].into_iter().chain(beside.split_whitespace()).collect();
             Run::of(name, args).under(&protocols).on(flash.clone()).nodes(nodes).block(128).right();

@@ -44,7 +44,7 @@ fn they_are_right_on_other_machines_and_with_other_blocks() {
     for name in ["simple-coma", "typhoon-1", "typhoon-0", "typhoon-0-prototype"] {
         let few = machine(name, &[("memory.frames", "1"), ("network.jitter", "150")]);
         for &block in slow::all_or(&[32, 512][..], &[32]) {
-            for run in programs() {
+            for run in slow::one_in(2, programs()) {
                 run.block(block).on(few.clone()).right();
             }
         }

@@ -1,6 +1,7 @@
 //! What a trace is told: every cycle of every processor, engine and bus, with its reason.
 
 use crate::bench::{Run, machine};
+use crate::slow;
 use trivium_sim::{Counters, Note, Reason, Spent};
 
 const MACHINES: [&str; 5] = ["simple-coma", "typhoon", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
@@ -50,7 +51,7 @@ fn a_trace_accounts_for_every_cycle_that_is_counted() {
     for (program, args) in
         [("em3d", &["-n", "24", "-i", "3"][..]), ("pingpong", &["-n", "9"]), ("litmus", &["-n", "4"])]
     {
-        for name in MACHINES {
+        for name in slow::one_in(2, MACHINES) {
             let run = Run::of(program, args).on(machine(name, &[])).nodes(3);
             let notes = std::cell::RefCell::new(Vec::new());
             let traced = run.go_and_tell(Some(&|note: &Note| notes.borrow_mut().push(note.clone()))).unwrap();

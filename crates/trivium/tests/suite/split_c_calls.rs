@@ -1,20 +1,17 @@
 //! Split-C's split-phase and bulk accesses as calls of a protocol (`docs/split-c.md`, "Calls of a protocol").
 
-use crate::harness::{Run, trivium};
+use crate::harness::{Run, lasting, trivium};
 use crate::slow;
 use std::path::PathBuf;
 
-/// A program of this text, in a folder of its own.
-fn program(text: &str) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("program.sc");
-    std::fs::write(&file, format!("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{text}")).unwrap();
-    (folder, file)
+/// A program of this text: the same file for the same text.
+fn program(text: &str) -> PathBuf {
+    lasting("program.sc", &format!("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{text}"))
 }
 
 /// Runs it in a simulation (on a machine that looks at accesses as finely as blocks may be), or for real.
 fn run(command: &str, text: &str, protocol: &str, nodes: &str, more: &[&str]) -> Run {
-    let (_folder, file) = program(text);
+    let file = program(text);
     let mut all = vec![command, file.to_str().unwrap(), "-p", protocol, "-n", nodes];
     if command == "sim" {
         all.extend(["-m", "typhoon", "--set", "machine.cache.line=8", "--set", "machine.access_control.granule=8"]);

@@ -2,6 +2,7 @@
 //! were measured beside it, and a picture. Without `--live` nothing of it is in the result.
 
 use crate::harness::{trivium, trivium_with_ranks};
+use crate::slow;
 use std::path::Path;
 
 const STUDY: &str = r#"
@@ -98,6 +99,9 @@ fn programs_are_measured_beside_simulations() {
     assert_eq!(live["pictures"][0], "naive.svg");
     let svg = std::fs::read_to_string(work.join("naive.svg")).unwrap();
     assert!(svg.matches("<svg ").count() == 3 && svg.contains(live["host"].as_str().unwrap()), "{svg}");
+    if !slow::is_asked_for() {
+        return;
+    }
     let text = trivium_with_ranks(&["study", &study, "--work", &work.display().to_string(), "--live"]);
     assert!(text.code == Some(0) && text.out.contains("by kind") && text.out.contains("measured on "), "{text:?}");
 }

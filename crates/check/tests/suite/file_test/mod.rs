@@ -84,7 +84,7 @@ impl FileTest {
                 "scenario" => config.system.scenario = Some(value.clone()),
                 "network" if value == "fifo" => config.system.network = Network::Fifo,
                 "network" if value == "unordered" => config.system.network = Network::Unordered,
-                "expect" | "steps" | "states" | "says" | "never" | "file" | "note" => {}
+                "expect" | "steps" | "states" | "says" | "never" | "file" | "note" | "takes" => {}
                 key if key.starts_with("param ") => {}
                 _ => return Err(format!("unknown directive `{key}: {value}`")),
             }

@@ -6,6 +6,7 @@ pub mod live;
 pub mod ranks;
 pub mod shown;
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -71,6 +72,23 @@ pub fn in_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
     let file = folder.path().join(name);
     std::fs::write(&file, text).unwrap();
     file.to_str().unwrap().to_string()
+}
+
+/// The path of a file with this name and text, the same for the same text: so a program is compiled once for all that runs it.
+pub fn lasting(name: &str, text: &str) -> PathBuf {
+    let mut hash = DefaultHasher::new();
+    text.hash(&mut hash);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("texts").join(format!("{:016x}", hash.finish()));
+    let file = folder.join(name);
+    if std::fs::read_to_string(&file).is_ok_and(|written| written == text) {
+        return file;
+    }
+    std::fs::create_dir_all(&folder).unwrap();
+    // Another test may write the same at this moment, or read it.
+    let new = tempfile::NamedTempFile::new_in(&folder).unwrap();
+    std::fs::write(new.path(), text).unwrap();
+    new.persist(&file).unwrap();
+    file
 }
 
 /// The keys of an object, in order.
