@@ -163,7 +163,7 @@ impl Export<'_> {
             out.assign(I, 0);
             out.while_(I.lt(PLACE), |out| {
                 out.assign(N, N / RADIX);
-                out.assign(I, I + 1);
+                out.increase(I, 1);
             });
             out.give(N % RADIX);
         });

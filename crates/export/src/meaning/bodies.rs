@@ -141,7 +141,7 @@ impl Export<'_> {
                     }
                 }
             });
-            out.assign(COUNT.at(T), COUNT.at(T) + 1);
+            out.increase(COUNT.at(T), 1);
             if self.has_bodies() {
                 out.call("go_on", (T,));
             }

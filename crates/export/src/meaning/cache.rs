@@ -4,8 +4,8 @@
 use super::Export;
 use super::handlers::Happening;
 use super::names::{
-    B, BACK, BLOCKS, CACHE, CACHED, DATA, EFFECTS, FX, HINTED, INT, INTENT, ME, MEM, N, NODES, O, OVERTAKEN, PHASE, T,
-    THREADS, TO, WORDS, WRITES_BACK, X,
+    B, BACK, BLOCKS, CACHE, CACHED, DATA, DEFERRED, EFFECTS, FX, HINTED, INT, INTENT, ME, MEM, N, NODES, O, OVERTAKEN,
+    PHASE, T, THREADS, TO, WAITS, WORDS, WRITES_BACK, X,
 };
 use super::system::Firing;
 use crate::model::{
@@ -149,7 +149,7 @@ impl Export<'_> {
                 out.when(HINTED.at(ME).at(B), |out| out.give(true));
             }
             out.for_each(T, THREADS, |out| {
-                let waits = PHASE.at(T).is(1) | PHASE.at(T).is(3);
+                let waits = PHASE.at(T).is(WAITS) | PHASE.at(T).is(DEFERRED);
                 out.when(call("node_of", (T,)).is(ME) & waits, |out| {
                     out.when(call("block_of", (INTENT.at(T),)).is(B), |out| out.give(true));
                 });

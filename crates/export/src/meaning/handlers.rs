@@ -2,7 +2,7 @@
 
 use super::Export;
 use super::expressions::local_field;
-use super::names::{AT, BEFORE, DATA, EFFECTS, FX, INT, ME, NODES, O, X, argument, arguments, locals};
+use super::names::{AT, BEFORE, DATA, DONE, EFFECTS, FX, HELD, INT, ME, NODES, O, X, argument, arguments, how, locals};
 use super::steps::Writer;
 use crate::model::{BOOLEAN, Block, Expr, Name, Program, Term, array, call, function, name, procedure, values};
 use trivium_protocol::{EventKind, Handler, HandlerId, LocalId, Response, Role, RoleId, StateId, Type};
@@ -91,10 +91,10 @@ impl Export<'_> {
     pub fn handler(&self, id: RoleId, role: &Role, h: usize, column: usize, handler: &Handler, program: &mut Program) {
         let args = usize::from(handler.args);
         let mut writer = Writer::new(self, id, column, handler);
-        let mut comment = Some(format!("{}.{}", role.name, handler.name));
+        let comment = format!("{}.{}", role.name, handler.name);
         if let Some(guard) = &handler.guard {
             let head = self.takes_record(function(format!("guard{}_{h}", id.0), BOOLEAN), role);
-            let head = head.takes_each(locals(args), &INT).comment(comment.take().unwrap_or_default());
+            let head = head.takes_each(locals(args), &INT).comment(&comment);
             program.define(head, |out| out.give(writer.guard(guard)));
         }
         let mut body = Block::default();
@@ -108,10 +108,8 @@ impl Export<'_> {
             let of_objects = |of| array(touched(other), of);
             [Self::touched(*other).of(of_objects(BOOLEAN)), Self::state_before(*other).of(of_objects(INT))]
         }));
-        let head = match comment {
-            Some(text) => head.comment(text),
-            None => head,
-        };
+        // One comment for both routines.
+        let head = if handler.guard.is_none() { head.comment(comment) } else { head };
         program.define(head, |out| {
             out.assign(BEFORE, self.state(id, ME, O));
             own.iter().for_each(|local| out.assign(local, 0));
@@ -206,7 +204,7 @@ impl Export<'_> {
             if self.protocol().cached && matches!(event, EventKind::Read | EventKind::Write) {
                 let needed = if event == EventKind::Read { 1 } else { 2 };
                 out.when(call("tag", (ME, O)).ge(needed), |out| {
-                    out.assign(FX.field("how"), 1);
+                    out.assign(how(), DONE);
                     self.answered(O, out);
                     out.leave();
                 });
@@ -215,7 +213,7 @@ impl Export<'_> {
                 for (state, declared) in role.states.iter().enumerate() {
                     states.case(self.state_name(id, StateId::at(state)), |out| {
                         if event.wants().is_some_and(|wanted| declared.access >= wanted) {
-                            out.assign(FX.field("how"), 1);
+                            out.assign(how(), DONE);
                         } else {
                             self.keep_places(event, id, state, out);
                             self.respond(id, column, &role.table[state][column], &declared.name, out);
@@ -233,7 +231,7 @@ impl Export<'_> {
             Response::Defer => self.keep_event(id, column, argument, out),
             // One that is tried again goes back to its place.
             Response::Hold if matches!(event, EventKind::Message(_)) => self.keep_event(id, column, argument, out),
-            Response::Hold => out.assign(FX.field("how"), 2),
+            Response::Hold => out.assign(how(), HELD),
             Response::Impossible | Response::Passes => {
                 out.error(format!("fault: {} is impossible in {state}", self.protocol().event_name(event)));
             }

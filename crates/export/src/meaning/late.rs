@@ -6,7 +6,7 @@
 //! made, and such a firing is discarded by `assume`. So there are as many firings as ways.
 
 use super::Export;
-use super::names::{B, BLOCKS, CALLS, CHOSEN, DIGITS, I, INT, ME, MEM, STORE, T};
+use super::names::{B, BLOCKS, CALLS, CHOSEN, DIGIT, I, INT, ME, MEM, STORE, T};
 use crate::model::{Block, Expr, Program, Term, all, any, call, function};
 use trivium_check::Intent;
 use trivium_protocol::StateId;
@@ -45,20 +45,20 @@ impl Export<'_> {
     /// What a thread does that performs an access: the access itself, or one of the stores that an open one may be.
     pub fn chosen_store(&self, program: &mut Program) {
         let head = function("chosen_store", INT).takes(I, INT);
-        program.define(head.local(CALLS, INT).local(DIGITS, INT).local(STORE, INT), |out| {
+        program.define(head.local(CALLS, INT).local(DIGIT, INT).local(STORE, INT), |out| {
             out.assign(STORE, I);
             for store in &self.model.client.open_stores {
                 out.when(I.is(store.open), |out| {
                     out.assign(CALLS, 0);
                     for &way in &store.ways {
-                        self.if_possible(way, out, |out| out.assign(CALLS, CALLS + 1));
+                        self.if_possible(way, out, |out| out.increase(CALLS, 1));
                     }
-                    out.assign(DIGITS, CHOSEN % CALLS);
+                    out.assign(DIGIT, CHOSEN % CALLS);
                     out.assign(CHOSEN, CHOSEN / CALLS);
                     for &way in &store.ways {
                         self.if_possible(way, out, |out| {
-                            out.when(DIGITS.is(0), |out| out.assign(STORE, way));
-                            out.assign(DIGITS, DIGITS - 1);
+                            out.when(DIGIT.is(0), |out| out.assign(STORE, way));
+                            out.assign(DIGIT, DIGIT - 1);
                         });
                     }
                 });

@@ -2,7 +2,7 @@
 //! store after the mark, 2 that the marked store happens before, and 4 more until its acquiring call returns.
 
 use super::Export;
-use super::names::{INTENT, MARKED, OBSERVER, PHASE, RELEASED, SEEN, T, THREADS, U, VIEW, passed_on};
+use super::names::{IDLE, INTENT, MARKED, OBSERVER, PHASE, RELEASED, SEEN, T, THREADS, U, VIEW, passed_on};
 use crate::model::{BOOLEAN, Block, Expr, Program, Term, any, array, call, choice, exists, function, range};
 use trivium_check::Intent;
 use trivium_protocol::{OpId, Promise};
@@ -79,7 +79,7 @@ impl Export<'_> {
         let intents = self.model.client.intents.iter().enumerate().filter(|(_, intent)| announces(intent));
         let announced = any(intents.map(|(i, _)| INTENT.at(T).is(i)));
         program.define(function("announced", BOOLEAN), |out| {
-            out.give(exists(T.of(THREADS), PHASE.at(T).differs_from(0) & announced));
+            out.give(exists(T.of(THREADS), PHASE.at(T).differs_from(IDLE) & announced));
         });
     }
 
@@ -125,7 +125,7 @@ impl Export<'_> {
             out.when(SEEN.is(1) & OBSERVER.is(T + 1), |out| out.assign(view(), 1));
         } else {
             let fresh = view().is(0) | view().is(4);
-            out.when(SEEN.is(1) & here() & fresh, |out| out.assign(view(), view() + 1));
+            out.when(SEEN.is(1) & here() & fresh, |out| out.increase(view(), 1));
         }
     }
 
@@ -136,7 +136,7 @@ impl Export<'_> {
         match acquire {
             None => out.when(RELEASED, |out| out.assign(view(), 2)),
             Some(acquire) if Self::calls(intent, acquire) => {
-                out.when(RELEASED & (view().is(0) | view().is(1)), |out| out.assign(view(), view() + 4));
+                out.when(RELEASED & (view().is(0) | view().is(1)), |out| out.increase(view(), 4));
             }
             Some(_) => {}
         }
@@ -148,7 +148,7 @@ impl Export<'_> {
                 }
                 Promise::Barrier(arrive) if Self::calls(intent, *arrive) => {
                     let may_pass = passed().is(0) | passed().is(2);
-                    out.when(view().is(2) & may_pass, |out| out.assign(passed(), passed() + 1));
+                    out.when(view().is(2) & may_pass, |out| out.increase(passed(), 1));
                 }
                 _ => {}
             }
@@ -179,7 +179,7 @@ impl Export<'_> {
                 out.assign(RELEASED, true);
                 if acquire.is_none() {
                     out.for_each(U, THREADS, |out| {
-                        out.when(PHASE.at(U).is(0), |out| out.assign(VIEW.at(U), 2));
+                        out.when(PHASE.at(U).is(IDLE), |out| out.assign(VIEW.at(U), 2));
                     });
                 }
             });

@@ -3,15 +3,15 @@
 use super::Export;
 use super::expressions::within;
 use super::names::{
-    A, B, BLOCKS, BYTES, CALLS, CODE, DATA, DIGITS, EFFECTS, FROM, FX, HI, I, INT, LIST, LO, ME, MEM, N, NODES,
-    NUMBERS, R, S, STEP, T, TO, UP, VALUE, X,
+    A, B, BLOCKS, BYTES, CALLS, CODE, DATA, DIGIT, EFFECTS, FROM, FX, HI, I, INT, LIST, LO, ME, MEM, N, NODES, NOTHING,
+    NUMBERS, R, S, STEP, T, TO, UP, VALUE, X, how,
 };
 use crate::model::{BOOLEAN, Block, Expr, Program, Term, any, call, choice, function, procedure};
 use trivium_protocol::{BLOCK, StateId};
 
 /// Where messages carry ranges of memory, a word is a digit of this base, and the data are a 1 and then the words; a list
 /// has two digits for each of its words: the number of the word in memory, and what was there.
-pub(super) const DIGIT: i64 = 256;
+pub(super) const BASE: i64 = 256;
 /// Most digits of the data of a message.
 const MOST_DIGITS: u32 = 6;
 /// The greatest data: one more than the greatest number of so many digits behind a 1.
@@ -45,7 +45,7 @@ fn sets(program: &mut Program) {
     program.define(function("least", INT).takes(S, INT).local(N, INT), |out| {
         out.refuse(S.is(0), "fault: nothing to take: it is empty");
         out.assign(N, 0);
-        out.while_(!call("has", (S, N)), |out| out.assign(N, N + 1));
+        out.while_(!call("has", (S, N)), |out| out.increase(N, 1));
         out.give(N);
     });
     let comment = "The elements of a set counted from another least element: up by so many, or down.";
@@ -67,7 +67,7 @@ impl Export<'_> {
             self.array_functions(program);
         }
         program.define(procedure("begin_effects").changes(FX, EFFECTS), |out| {
-            out.assign(FX.field("how"), 0);
+            out.assign(how(), NOTHING);
             out.for_each(B, BLOCKS, |out| out.assign(FX.field("resumed").at(B), false));
             out.for_each(T, NUMBERS, |out| {
                 out.assign(FX.field("answered").at(T), false);
@@ -85,11 +85,11 @@ impl Export<'_> {
 
     /// Data of messages that are ranges of memory or lists.
     fn travelling_memory(&self, program: &mut Program) {
-        let head = function("behind", INT).takes_each([CODE, DIGITS], &INT).comment("One digit more.");
+        let head = function("behind", INT).takes_each([CODE, DIGIT], &INT).comment("One digit more.");
         program.define(head, |out| {
             let too_many = format!("the model's messages carry {MOST_DIGITS} words");
-            out.refuse(CODE.ge(DIGIT.pow(MOST_DIGITS)), too_many);
-            out.give(CODE * DIGIT + within(DIGITS, 0, DIGIT - 1));
+            out.refuse(CODE.ge(BASE.pow(MOST_DIGITS)), too_many);
+            out.give(CODE * BASE + within(DIGIT, 0, BASE - 1));
         });
         let head = function("gather", INT).takes(ME, NODES).takes_each([FROM, TO], &INT);
         program.define(head.local(CODE, INT).local(A, INT), |out| {
@@ -99,24 +99,24 @@ impl Export<'_> {
             out.assign(A, FROM);
             out.while_(A.lt(TO), |out| {
                 out.assign(CODE, call("behind", (CODE, call("load", (ME, A)))));
-                out.assign(A, A + 8);
+                out.increase(A, 8);
             });
             out.give(CODE + 1);
         });
         let head = procedure("spread").takes(ME, NODES).takes_each([DATA, TO], &INT).takes(LIST, BOOLEAN);
         let head = head.comment("Words go to an address; of a list, every second digit.");
         program.define(head.local(CODE, INT).local(A, INT).local(STEP, INT), |out| {
-            out.assign(STEP, choice(LIST, DIGIT * DIGIT, DIGIT));
+            out.assign(STEP, choice(LIST, BASE * BASE, BASE));
             out.assign(A, TO);
             out.assign(CODE, DATA - 1);
             out.while_(CODE.gt(1), |out| {
-                out.assign(A, A + 8);
+                out.increase(A, 8);
                 out.assign(CODE, CODE / STEP);
             });
             out.assign(CODE, DATA - 1);
             out.while_(CODE.gt(1), |out| {
                 out.assign(A, A - 8);
-                out.call("store", (ME, A, CODE % DIGIT));
+                out.call("store", (ME, A, CODE % BASE));
                 out.assign(CODE, CODE / STEP);
             });
         });
@@ -124,9 +124,9 @@ impl Export<'_> {
         program.define(head.comment("Words of a list go back to where they came from."), |out| {
             out.assign(CODE, DATA - 1);
             out.while_(CODE.gt(1), |out| {
-                let address = Expr::from(8) * ((CODE / DIGIT) % DIGIT);
-                out.call("store", (ME, address, CODE % DIGIT));
-                out.assign(CODE, CODE / (DIGIT * DIGIT));
+                let address = Expr::from(8) * ((CODE / BASE) % BASE);
+                out.call("store", (ME, address, CODE % BASE));
+                out.assign(CODE, CODE / (BASE * BASE));
             });
         });
     }
@@ -165,7 +165,7 @@ impl Export<'_> {
                     |out| moves(out, FROM + I, TO + I),
                     |out| moves(out, from_above(FROM.into()), from_above(TO.into())),
                 );
-                out.assign(I, I + 8);
+                out.increase(I, 8);
             });
         });
         if self.moves_memory {

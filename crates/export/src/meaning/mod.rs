@@ -112,7 +112,7 @@ impl<'m> Export<'m> {
         let stored = stored.max().unwrap_or(0);
         let moves_memory =
             model.protocol().messages.iter().any(|m| matches!(m.payload, PayloadShape::Memory | PayloadShape::List));
-        let most_declared = if moves_memory { memory::DIGIT - 1 } else { types::MOST_WORD };
+        let most_declared = if moves_memory { memory::BASE - 1 } else { types::MOST_WORD };
         let most_word = if model.words.is_some() { most_declared.cast_unsigned() } else { stored };
         let most_word = most_word.max(model.garbage);
         let threads_per_node = model.client.threads_of.iter().map(Vec::len).max().unwrap_or(0).max(1);

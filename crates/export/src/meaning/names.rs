@@ -1,6 +1,6 @@
 //! The names that models have in common.
 
-use crate::model::{Name, TypeExpr, name};
+use crate::model::{Expr, Name, Term, TypeExpr, name};
 
 macro_rules! names {
     ($($(#[$comment:meta])* $constant:ident $text:literal;)*) => {
@@ -43,7 +43,7 @@ names! {
     P "p";
     FX "fx";
     CODE "code";
-    DIGITS "digit";
+    DIGIT "digit";
     STEP "step";
     HI "hi";
     RADIX "radix";
@@ -75,7 +75,7 @@ names! {
 
 // Of variables of the model.
 names! {
-    /// What each thread does: 0 nothing, 1 it waits, 2 it is held, 3 deferred, 4 let go.
+    /// What each thread does: see [`IDLE`] and those behind it.
     PHASE "phase";
     INTENT "intent";
     COUNT "count";
@@ -100,6 +100,27 @@ names! {
     VIEW "view";
     RELEASED "released";
 }
+
+/// A thread does nothing.
+pub(super) const IDLE: u8 = 0;
+/// It waits for what it has asked for.
+pub(super) const WAITS: u8 = 1;
+/// Its event is not handled: the thread tries again.
+pub(super) const HELD: u8 = 2;
+/// Its event is deferred.
+pub(super) const DEFERRED: u8 = 3;
+/// It may go on, and others of its node may too: they do so one by one.
+pub(super) const LET_GO: u8 = 4;
+
+/// What has become of the event that is handled: [`NOTHING`], [`DONE`], [`HELD`] or [`DEFERRED`].
+pub(super) fn how() -> Expr {
+    FX.field("how")
+}
+
+/// Its thread waits, if it has one.
+pub(super) const NOTHING: u8 = 0;
+/// The access can be performed.
+pub(super) const DONE: u8 = 1;
 
 /// Whatever a handler computes with.
 pub(super) const INT: TypeExpr = TypeExpr::named("Int");

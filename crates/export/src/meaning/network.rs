@@ -99,7 +99,7 @@ impl Export<'_> {
         if self.counted(lane).or(self.places_asked(lane)).is_some() {
             program.define(function(format!("sent{lane}"), INT).takes(SRC, NODES).local(N, INT), |out| {
                 out.assign(N, 0);
-                out.for_each(DST, NODES, |out| out.assign(N, N + count(lane)));
+                out.for_each(DST, NODES, |out| out.increase(N, count(lane)));
                 out.give(N);
             });
         }
@@ -143,7 +143,7 @@ impl Export<'_> {
                 Self::make_place(lane, &fields, out);
             }
             fields.iter().for_each(|field| out.assign(message(lane, I).field(field), field));
-            out.assign(count(lane), count(lane) + 1);
+            out.increase(count(lane), 1);
         });
     }
 
@@ -175,7 +175,7 @@ impl Export<'_> {
                 for field in &fields {
                     out.assign(message(lane, I).field(field), message(lane, I + 1).field(field));
                 }
-                out.assign(I, I + 1);
+                out.increase(I, 1);
             });
             out.clear(message(lane, I));
             out.assign(count(lane), I);
@@ -237,7 +237,7 @@ impl Export<'_> {
             out.call(format!("post{lane}"), given);
             if self.places_asked(lane).is_some() {
                 let mine = Self::mine(lane);
-                out.assign(&mine, &mine + 1);
+                out.increase(&mine, 1);
             }
         });
     }
@@ -253,7 +253,7 @@ impl Export<'_> {
                     out.for_each(I, range(0, self.channel - 1), |out| {
                         out.when(I.lt(count(lane)) & (TO.is(-1) | TO.is(DST)), |out| {
                             let about = message(lane, I).field("o").is(O);
-                            out.when(message(lane, I).field("k").is(kind.0 + 1) & about, |out| out.assign(N, N + 1));
+                            out.when(message(lane, I).field("k").is(kind.0 + 1) & about, |out| out.increase(N, 1));
                         });
                     });
                 });
@@ -287,7 +287,7 @@ impl Export<'_> {
                 out.assign(I, 0);
                 out.while_((I + 1).lt(count()), |out| {
                     out.assign(queued(I.into()), queued(I + 1));
-                    out.assign(I, I + 1);
+                    out.increase(I, 1);
                 });
                 out.clear(queued(I.into()));
                 out.assign(count(), I);

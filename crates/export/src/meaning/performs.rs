@@ -2,8 +2,8 @@
 
 use super::Export;
 use super::names::{
-    AT, B, BLOCKS, BYTES, FOUND, GIVEN, I, INT, INTENT, KIND, LAST, LOADS, ME, N, NODES, NUMBER, OP, PERFORMED, PHASE,
-    SKIP, T, VALUE, WHOSE, X, Y,
+    AT, B, BLOCKS, BYTES, FOUND, GIVEN, I, IDLE, INT, INTENT, KIND, LAST, LOADS, ME, N, NODES, NUMBER, OP, PERFORMED,
+    PHASE, SKIP, T, VALUE, WAITS, WHOSE, X, Y,
 };
 use crate::model::{BOOLEAN, Block, Expr, Name, Program, Term, all, any, call, choice, function, procedure, values};
 use trivium_check::{Intent, WORD, WORDS_PER_BLOCK, checks_values};
@@ -135,7 +135,7 @@ impl Export<'_> {
         let head = procedure("asked").takes(T, INT).takes_each(asked.clone(), &INT);
         program.define(head, |out| {
             let what = "fault: a thread does not wait for that";
-            out.refuse(PHASE.at(T).differs_from(1), what);
+            out.refuse(PHASE.at(T).differs_from(WAITS), what);
             let given = asked.iter().map(Expr::from);
             let waits = call("waits_for", values((INTENT.at(T),)).into_iter().chain(given).collect::<Vec<_>>());
             out.refuse(!waits, what);
@@ -149,7 +149,7 @@ impl Export<'_> {
             out.assign(T, call("thread_at", (ME, NUMBER)));
             let nobody = "fault: nobody waits for that";
             out.refuse(T.is(-1), nobody);
-            out.refuse(PHASE.at(T).differs_from(1), nobody);
+            out.refuse(PHASE.at(T).differs_from(WAITS), nobody);
             out.refuse(call("block_of", (INTENT.at(T),)).differs_from(B), nobody);
             out.refuse(!PERFORMED.at(T), "fault: nobody has performed that");
             let intents = self.model.client.intents.iter().enumerate();
@@ -165,7 +165,7 @@ impl Export<'_> {
 
     /// Thread `t` does nothing any more.
     pub fn is_idle(out: &mut Block) {
-        out.assign(PHASE.at(T), 0);
+        out.assign(PHASE.at(T), IDLE);
         out.assign(INTENT.at(T), 0);
     }
 }

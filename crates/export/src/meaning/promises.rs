@@ -3,8 +3,8 @@
 use super::Export;
 use super::expressions::Scope;
 use super::names::{
-    B, BLOCKS, COUNT, EARLIER, HOLDER, I, INT, INTENT, LAST, N, NODES, O, PHASE, STORED, T, THREADS, U, VALUE, WRITER,
-    X, Y, arrived, done, holder, lane, local, locals,
+    B, BLOCKS, COUNT, EARLIER, HOLDER, I, IDLE, INT, INTENT, LAST, N, NODES, O, PHASE, STORED, T, THREADS, U, VALUE,
+    WRITER, X, Y, arrived, done, holder, lane, local, locals,
 };
 use super::threads::node_of;
 use crate::model::{
@@ -57,7 +57,7 @@ impl Export<'_> {
                     let intents = self.model.client.intents.iter().enumerate();
                     let calls = any(intents.filter(|(_, i)| same(i)).map(|(i, _)| INTENT.at(U).is(i)));
                     let is_elsewhere = node_of(U).differs_from(node_of(T));
-                    asked.push(forall(U.of(THREADS), is_elsewhere | PHASE.at(U).is(0) | !calls));
+                    asked.push(forall(U.of(THREADS), is_elsewhere | PHASE.at(U).is(IDLE) | !calls));
                 }
                 _ => {}
             }
@@ -248,7 +248,7 @@ impl Export<'_> {
         let Some(forbid) = &script.scenario.forbid else { return };
         self.computed("forbidden", forbid, BOOLEAN, program);
         let ends = script.places.iter().enumerate().map(|(t, places)| COUNT.at(t).is(places.len()));
-        let idle = forall(T.of(THREADS), PHASE.at(T).is(0));
+        let idle = forall(T.of(THREADS), PHASE.at(T).is(IDLE));
         let outcome = ends.chain([idle, call("forbidden", self.given_registers())]);
         program.invariant(format!("scenario {}", script.scenario.name), !all(outcome));
     }
@@ -262,7 +262,7 @@ impl Export<'_> {
         program.define(head, |out| {
             out.when(HOLDER.is(0), |out| out.give(true));
             let left = self.model.client.ops.map(|_| COUNT.at(HOLDER - 1).gt(0));
-            out.give(all([PHASE.at(HOLDER - 1).is(0)].into_iter().chain(left)));
+            out.give(all([PHASE.at(HOLDER - 1).is(IDLE)].into_iter().chain(left)));
         });
         self.declared_waits(program);
         let comment = "A call may wait for ever for a lock or a barrier where the program keeps it waiting; not so in a scenario.";
@@ -274,9 +274,9 @@ impl Export<'_> {
         });
         let lanes = (0..self.protocol().lanes.len()).map(lane);
         let sent = lanes.map(|lane| exists(X.of(NODES), exists(Y.of(NODES), lane.at(X).at(Y).field("n").gt(0))));
-        let wants = PHASE.at(T).differs_from(0) & !call("may_wait", (T,));
+        let wants = PHASE.at(T).differs_from(IDLE) & !call("may_wait", (T,));
         let ends = self.model.client.script.iter().flat_map(|script| script.places.iter().enumerate());
-        let left = ends.map(|(t, places)| PHASE.at(t).is(0) & COUNT.at(t).lt(places.len()));
+        let left = ends.map(|(t, places)| PHASE.at(t).is(IDLE) & COUNT.at(t).lt(places.len()));
         let waits = any(sent.chain([exists(T.of(THREADS), wants)]).chain(left));
         program.define(function("waits", BOOLEAN), |out| out.give(waits));
         let [waits, moves] = ["waits", "moves"].map(|what| call(what, Vec::new()));
@@ -334,7 +334,7 @@ impl Export<'_> {
                 _ => None,
             };
             let can = Self::can_raise_now(i, true);
-            let may = [PHASE.at(T).is(0)].into_iter().chain(self.may_be_next(i, intent)).chain([owed?, can]);
+            let may = [PHASE.at(T).is(IDLE)].into_iter().chain(self.may_be_next(i, intent)).chain([owed?, can]);
             Some(exists(T.of(THREADS), all(may)))
         });
         starts.collect()

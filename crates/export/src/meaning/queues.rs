@@ -3,7 +3,7 @@
 //! with what has been told. What is known meanwhile is in variables that have their first values again when the rule has fired.
 
 use super::Export;
-use super::names::{CALLS, CHOSEN, DIGITS, FITS, INT, ME, N, NODES};
+use super::names::{CALLS, CHOSEN, DIGIT, FITS, INT, ME, N, NODES};
 use crate::model::Term;
 use crate::model::{BOOLEAN, Block, Expr, Name, Program, call, function, name, procedure, range};
 use std::collections::BTreeSet;
@@ -125,14 +125,14 @@ impl Export<'_> {
             });
         });
         let head = function(format!("asked{lane}"), BOOLEAN).takes(ME, NODES).takes(CALLS, INT);
-        program.define(head.local(FITS, INT).local(DIGITS, INT), |out| {
+        program.define(head.local(FITS, INT).local(DIGIT, INT), |out| {
             look(out);
             out.assign(FITS, &places - &mine - CALLS);
             out.when((&most).le(FITS), |out| out.give(true));
             out.when((&least).gt(FITS), |out| out.give(false));
-            out.assign(DIGITS, CHOSEN % 2);
+            out.assign(DIGIT, CHOSEN % 2);
             out.assign(CHOSEN, CHOSEN / 2);
-            out.when(DIGITS.is(1), |out| {
+            out.when(DIGIT.is(1), |out| {
                 out.assign(&most, FITS);
                 out.give(true);
             });

@@ -2,8 +2,8 @@
 
 use super::Export;
 use super::names::{
-    AT, BEFORE, BLOCKS, C, CARRIED, DATA, FX, I, INT, ME, NODES, NUMBERS, O, P, PLACE, S, SENDER, T, THR, arguments,
-    part,
+    AT, BEFORE, BLOCKS, C, CARRIED, DATA, DEFERRED, HELD, I, INT, ME, NODES, NUMBERS, O, P, PLACE, S, SENDER, T, THR,
+    arguments, how, part,
 };
 use crate::model::{
     BOOLEAN, Block, Expr, Name, Program, Term, TypeExpr, all, array, call, choice, function, name, procedure, range,
@@ -148,13 +148,13 @@ impl Export<'_> {
                 (AT.differs_from(-1), |out: &mut Block| out.assign(&cursor, AT + 1)),
                 ((&cursor).is(&count), |out: &mut Block| out.assign(&cursor, &count + 1)),
             );
-            out.assign(&count, &count + 1);
+            out.increase(&count, 1);
         });
         program.define(of_record("unkeep").takes(AT, INT).local(I, INT), |out| {
             out.assign(I, AT);
             out.while_((I + 1).lt(&count), |out| {
                 out.assign(event(I.into()), event(I + 1));
-                out.assign(I, I + 1);
+                out.increase(I, 1);
             });
             out.clear(event(I.into()));
             Self::clear_arguments(&event(I.into()), args, out);
@@ -173,10 +173,10 @@ impl Export<'_> {
         let role = self.role(id);
         let keeps = |out: &mut Block| {
             self.keep_call(id, column, name, out);
-            out.assign(FX.field("how"), 3);
+            out.assign(how(), DEFERRED);
         };
         if role.pushes_back && has_caller(role.events[column]) {
-            out.when_else(AT.is(-1) & self.is_full(id), |out| out.assign(FX.field("how"), 2), keeps);
+            out.when_else(AT.is(-1) & self.is_full(id), |out| out.assign(how(), HELD), keeps);
         } else {
             keeps(out);
         }

@@ -1,7 +1,7 @@
 //! Steps of handlers as statements of the model.
 
 use super::expressions::{Scope, local_field, within};
-use super::names::{DATA, FX, GIVEN, I, INT, ME, MEM, O, THR, local, locals, part};
+use super::names::{DATA, DEFERRED, FX, GIVEN, HELD, I, INT, ME, MEM, O, THR, how, local, locals, part};
 use super::{Export, records::has_caller};
 use crate::model::{self, Block, Declared, Name, Term, array, call, name, range, values};
 use trivium_protocol::{
@@ -87,7 +87,7 @@ impl<'s> Writer<'s> {
                 out.while_((&at).le(last), |out| {
                     out.assign(local(id.index()), &at);
                     self.steps(body, out);
-                    out.assign(&at, &at + 1);
+                    out.increase(&at, 1);
                 });
             }
             StepKind::ForList(local, place, body) => self.for_list(*local, place, body, out),
@@ -123,9 +123,9 @@ impl<'s> Writer<'s> {
                 out.call("answer", (to, value, FX));
             }
             // Of messages and lines, only those that are tried again come here.
-            StepKind::Stall if self.scope.event.is_some_and(has_caller) => out.assign(FX.field("how"), 2),
+            StepKind::Stall if self.scope.event.is_some_and(has_caller) => out.assign(how(), HELD),
             StepKind::Stall => self.keep_event(out),
-            StepKind::Defer => out.when(FX.field("how").differs_from(3), |out| self.keep_event(out)),
+            StepKind::Defer => out.when(how().differs_from(DEFERRED), |out| self.keep_event(out)),
             StepKind::Start(task, args) => {
                 let declared = &self.scope.export.protocol().tasks[task.index()];
                 let (_, object) = self.scope.instance(&Owner::Role(declared.role), declared.role);
@@ -234,7 +234,7 @@ impl<'s> Writer<'s> {
         out.while_((&at).lt(list.field("n")), |out| {
             let contents = call("load", (ME, model::Expr::from(8) * &word));
             out.assign(&code, call("behind", (call("behind", (&code, &word)), contents)));
-            out.assign(&at, &at + 1);
+            out.increase(&at, 1);
         });
         code + 1
     }
@@ -377,7 +377,7 @@ impl<'s> Writer<'s> {
         for (f, field) in fields.iter().enumerate() {
             out.assign((&list).field(part(f)).at(&length), field);
         }
-        out.assign(&length, &length + 1);
+        out.increase(&length, 1);
     }
 
     /// The fields of a list's elements, with the value of a place that is not in use.
@@ -410,7 +410,7 @@ impl<'s> Writer<'s> {
             for f in 0..fields.len() {
                 out.assign(field(f).at(&at), field(f).at(&at + 1));
             }
-            out.assign(&at, &at + 1);
+            out.increase(&at, 1);
         });
         for (f, first) in fields.iter().enumerate() {
             out.assign(field(f).at(&at), *first);
@@ -428,7 +428,7 @@ impl<'s> Writer<'s> {
                 out.assign(local(id.index()), &at + lo);
                 self.steps(body, out);
             });
-            out.assign(&at, &at + 1);
+            out.increase(&at, 1);
         });
     }
 
@@ -452,7 +452,7 @@ impl<'s> Writer<'s> {
                 out.assign(self.local_field(id, f), copy.at(&at));
             }
             self.steps(body, out);
-            out.assign(&at, &at + 1);
+            out.increase(&at, 1);
         });
     }
 

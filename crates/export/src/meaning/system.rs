@@ -4,9 +4,9 @@ use super::Export;
 use super::bodies::is_at;
 use super::handlers::Happening;
 use super::names::{
-    ANY_ORDER, AT, B, BLOCKS, CHOSEN, COUNT, EARLIER, EFFECTS, FX, I, INT, INTENT, LAST, LOADS, ME, NODES, NUMBER,
-    NUMBERS, O, PHASE, QUEUE, REGISTER, STORED, STORES, T, THREADS, U, WAY, WAYS, WRITER, X, Y, arrived, done, holder,
-    lane,
+    ANY_ORDER, AT, B, BLOCKS, CHOSEN, COUNT, DEFERRED, DONE, EARLIER, EFFECTS, FX, HELD, I, IDLE, INT, INTENT, LAST,
+    LET_GO, LOADS, ME, NODES, NUMBER, NUMBERS, O, PHASE, QUEUE, REGISTER, STORED, STORES, T, THREADS, U, WAITS, WAY,
+    WAYS, WRITER, X, Y, arrived, done, holder, how, lane,
 };
 use super::network::arguments_in;
 use super::records::{has_caller, replay_due};
@@ -74,14 +74,14 @@ impl Export<'_> {
 
     /// What has become of the event that thread `t` has raised.
     fn settle_raised(out: &mut Block) {
-        out.when(FX.field("how").is(1), |out| {
+        out.when(how().is(DONE), |out| {
             out.call("finish", (T, INTENT.at(T)));
             out.leave();
         });
-        out.when(FX.field("how").is(2), |out| out.assign(PHASE.at(T), 2));
-        out.when(FX.field("how").is(3), |out| {
-            out.refuse(PHASE.at(T).differs_from(1), "fault: a handler completes an access, and defers its event");
-            out.assign(PHASE.at(T), 3);
+        out.when(how().is(HELD), |out| out.assign(PHASE.at(T), HELD));
+        out.when(how().is(DEFERRED), |out| {
+            out.refuse(PHASE.at(T).differs_from(WAITS), "fault: a handler completes an access, and defers its event");
+            out.assign(PHASE.at(T), DEFERRED);
         });
     }
 
@@ -89,7 +89,7 @@ impl Export<'_> {
     fn settle_answered(out: &mut Block) {
         out.assign(U, call("thread_at", (ME, NUMBER)));
         out.refuse(U.is(-1), "fault: a call returns to nobody");
-        let calls_nothing = PHASE.at(U).differs_from(1) | block_of(INTENT.at(U)).differs_from(-1);
+        let calls_nothing = PHASE.at(U).differs_from(WAITS) | block_of(INTENT.at(U)).differs_from(-1);
         out.refuse(calls_nothing, "fault: a call returns to a thread that waits for none");
         out.call("return_to", (U, FX.field("value").at(NUMBER)));
     }
@@ -102,10 +102,11 @@ impl Export<'_> {
         }
         let finish = |out: &mut Block| out.call("finish", (X, INTENT.at(X)));
         let becomes = |phase: u8| move |out: &mut Block| out.assign(PHASE.at(X), phase);
-        let goes = |out: &mut Block| if shares { out.when_else(ANY_ORDER, becomes(4), finish) } else { finish(out) };
+        let goes =
+            |out: &mut Block| if shares { out.when_else(ANY_ORDER, becomes(LET_GO), finish) } else { finish(out) };
         out.for_each(X, THREADS, |out| {
             out.when(waits_with_access(), |out| {
-                out.when(block_of(INTENT.at(X)).is(B), |out| out.when_else(is_allowed(), goes, becomes(2)));
+                out.when(block_of(INTENT.at(X)).is(B), |out| out.when_else(is_allowed(), goes, becomes(HELD)));
             });
         });
     }
@@ -115,7 +116,7 @@ impl Export<'_> {
         if self.threads_per_node == 1 {
             return;
         }
-        program.define(function("going", BOOLEAN), |out| out.give(exists(T.of(THREADS), PHASE.at(T).is(4))));
+        program.define(function("going", BOOLEAN), |out| out.give(exists(T.of(THREADS), PHASE.at(T).is(LET_GO))));
         let head = function("order_counts", BOOLEAN).takes(ME, NODES).takes(B, BLOCKS);
         program.define(head.local(LOADS, INT).local(STORES, INT), |out| {
             out.assign(LOADS, 0);
@@ -126,7 +127,7 @@ impl Export<'_> {
                         out.switch(INTENT.at(X), |cases| {
                             for (i, intent) in self.model.client.intents.iter().enumerate() {
                                 if let Some(counted) = self.counts_as(intent) {
-                                    cases.case(i, |out| out.assign(&counted, &counted + 1));
+                                    cases.case(i, |out| out.increase(&counted, 1));
                                 }
                             }
                         });
@@ -319,7 +320,7 @@ impl Export<'_> {
         let mut again = Happening::of(ME, O).from(X.field("s")).with(args).kept(AT);
         if has_caller(event) {
             out.assign(T, call("thread_at", (ME, X.field("t"))));
-            out.when(T.differs_from(-1), |out| out.assign(PHASE.at(T), 1));
+            out.when(T.differs_from(-1), |out| out.assign(PHASE.at(T), WAITS));
             again = again.by(X.field("t"));
         }
         if self.carries_data(event) {
@@ -370,7 +371,7 @@ impl Export<'_> {
             let is_doing = |phase: u8| [PHASE.at(T).is(phase), INTENT.at(T).is(i)];
             let mut begin = of_thread(text.clone());
             begin.locals.extend(self.ghost_locals());
-            let mut guard = vec![PHASE.at(T).is(0)];
+            let mut guard = vec![PHASE.at(T).is(IDLE)];
             guard.extend(self.may_be_next(i, intent));
             guard.extend(self.in_this_form(i));
             guard.push(Self::can_raise_now(i, true));
@@ -381,10 +382,10 @@ impl Export<'_> {
                 self.started(intent, out);
                 raise(out);
             });
-            let again = is_doing(2).into_iter().chain([Self::can_raise_now(i, false)]);
+            let again = is_doing(HELD).into_iter().chain([Self::can_raise_now(i, false)]);
             self.rule(of_thread(format!("{text}, again")), again, program, raise);
             if self.threads_per_node > 1 && intent.is_access() {
-                self.firing(of_thread(format!("{text}, let go")), is_doing(4), program, raise);
+                self.firing(of_thread(format!("{text}, let go")), is_doing(LET_GO), program, raise);
             }
         }
     }
@@ -428,7 +429,7 @@ impl Export<'_> {
             return;
         }
         let is_written = exists(B.of(BLOCKS), WRITER.at(B).differs_from(0));
-        let are_idle = forall(T.of(THREADS), PHASE.at(T).is(0));
+        let are_idle = forall(T.of(THREADS), PHASE.at(T).is(IDLE));
         self.rule(Firing::of("new phase", []), [is_written, are_idle], program, |out| self.new_phase(out));
     }
 
@@ -467,7 +468,7 @@ impl Export<'_> {
             }
         }
         for i in 0..self.model.client.intents.len() {
-            let held = PHASE.at(T).is(2) & INTENT.at(T).is(i) & Self::can_raise_now(i, false);
+            let held = PHASE.at(T).is(HELD) & INTENT.at(T).is(i) & Self::can_raise_now(i, false);
             moves.push(exists(T.of(THREADS), held));
         }
         moves
@@ -481,7 +482,7 @@ impl Export<'_> {
 
 /// Whether thread `x` of node `me` waits, or is held.
 fn waits_with_access() -> Expr {
-    node_of(X).is(ME) & (PHASE.at(X).is(1) | PHASE.at(X).is(2))
+    node_of(X).is(ME) & (PHASE.at(X).is(WAITS) | PHASE.at(X).is(HELD))
 }
 
 /// Whether the tag allows what it wants.

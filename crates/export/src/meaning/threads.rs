@@ -3,8 +3,8 @@
 use super::Export;
 use super::handlers::Happening;
 use super::names::{
-    B, BLOCKS, CACHE, CACHED, COUNT, EARLIER, EFFECTS, FIRST, FOUND, FX, GIVEN, HINTED, I, INT, INTENT, KNOWN, LAST,
-    ME, MEM, NODES, NUMBER, NUMBERS, PERFORMED, PHASE, SEEN, STORED, T, THREADS, WHICH, WRITER,
+    B, BLOCKS, CACHE, CACHED, COUNT, EARLIER, EFFECTS, FIRST, FOUND, FX, GIVEN, HELD, HINTED, I, IDLE, INT, INTENT,
+    KNOWN, LAST, ME, MEM, NODES, NUMBER, NUMBERS, PERFORMED, PHASE, SEEN, STORED, T, THREADS, WAITS, WHICH, WRITER,
 };
 use crate::model::{BOOLEAN, Block, Expr, Program, Term, any, call, choice, function, procedure, values};
 use trivium_check::Intent;
@@ -190,7 +190,7 @@ impl Export<'_> {
         let head = head.comment("The waiting accesses of a node to a block are performed, whatever the tag.");
         program.define(head, |out| {
             out.for_each(T, THREADS, |out| {
-                out.when(node_of(T).is(ME) & PHASE.at(T).is(1), |out| {
+                out.when(node_of(T).is(ME) & PHASE.at(T).is(WAITS), |out| {
                     let finish = |out: &mut Block| out.call("finish", (T, INTENT.at(T)));
                     out.when(block_of(INTENT.at(T)).is(B), finish);
                 });
@@ -207,7 +207,7 @@ impl Export<'_> {
             program.define(function(name, INT).takes(ME, NODES).takes(NUMBER, INT).local(T, INT), |out| {
                 out.assign(T, call("thread_at", (ME, choice(NUMBER.lt(0), 0, NUMBER))));
                 out.refuse(T.is(-1), nobody);
-                out.refuse(PHASE.at(T).is(0), nobody);
+                out.refuse(PHASE.at(T).is(IDLE), nobody);
                 out.switch(INTENT.at(T), |cases| {
                     for (i, intent) in client.intents.iter().enumerate() {
                         let (address, value) = match intent {
@@ -278,12 +278,12 @@ impl Export<'_> {
             }
             if intent.is_access() && self.hints_lines() {
                 out.when(HINTED.at(ME).at(intent.object().id), |out| {
-                    is_doing(2, out);
+                    is_doing(HELD, out);
                     out.leave();
                 });
             }
             Self::handles(ME, T, out, |out| {
-                is_doing(1, out);
+                is_doing(WAITS, out);
                 self.by_role(intent, out, |answers, out| match answers {
                     Some((role, column)) => self.event_of(intent).happens(role, column, out),
                     None if self.must_be_answered(intent) => out.error("fault: nothing answers this event"),

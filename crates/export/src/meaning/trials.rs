@@ -105,7 +105,7 @@ impl Export<'_> {
                     out.assign(kept().field("cursor"), I);
                     out.leave();
                 });
-                out.assign(I, I + 1);
+                out.increase(I, 1);
             });
         });
     }

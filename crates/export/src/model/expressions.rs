@@ -224,24 +224,23 @@ impl Values for Vec<Expr> {
 }
 
 macro_rules! values_of_tuples {
-    ($($($part:ident)*;)*) => {$(
+    ($($($part:ident $value:ident)*;)*) => {$(
         impl<$($part: Into<Expr>),*> Values for ($($part,)*) {
-            #[allow(non_snake_case)]
             fn list(self) -> Vec<Expr> {
-                let ($($part,)*) = self;
-                vec![$($part.into()),*]
+                let ($($value,)*) = self;
+                vec![$($value.into()),*]
             }
         }
     )*};
 }
 
 values_of_tuples! {
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
+    A a;
+    A a B b;
+    A a B b C c;
+    A a B b C c D d;
+    A a B b C c D d E e;
+    A a B b C c D d E e F f;
 }
 
 pub(crate) fn values(several: impl Values) -> Vec<Expr> {

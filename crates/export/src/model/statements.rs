@@ -53,6 +53,11 @@ impl Block {
         self.add(Statement::Assign(place.into(), value.into()));
     }
 
+    pub fn increase(&mut self, place: impl Into<Expr>, by: impl Into<Expr>) {
+        let place = place.into();
+        self.assign(&place, &place + by);
+    }
+
     pub fn call(&mut self, routine: impl Into<Name>, arguments: impl Values) {
         self.add(Statement::Call(routine.into(), arguments.list()));
     }
@@ -74,7 +79,7 @@ impl Block {
         self.add(Statement::If(vec![(first, Block::of(yes)), (second, Block::of(then))], Vec::new()));
     }
 
-    /// Where it may not happen, it is an error.
+    /// It is an error where something is true.
     pub fn refuse(&mut self, condition: impl Into<Expr>, text: impl Into<String>) {
         self.when(condition, |out| out.error(text));
     }
