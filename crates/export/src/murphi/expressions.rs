@@ -1,6 +1,10 @@
 //! Expressions in Murphi.
 
+use crate::lines::Lines;
 use crate::model::{Declared, Expr, Sign, TypeExpr};
+
+/// Most characters of a line that could as well be several.
+pub(super) const SHORT: usize = 110;
 
 /// How strongly something holds together, from the weakest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +57,35 @@ fn sign_text(sign: Sign) -> &'static str {
 /// An expression that stands alone.
 pub(super) fn expression(expr: &Expr) -> String {
     written(expr).0
+}
+
+/// An expression that ends a line. Where that would be long, each operand of an outermost `&` or `|` has a line of its own.
+pub(super) fn lines(before: &str, expr: &Expr, after: &str, out: &mut Lines) {
+    let line = format!("{before}{}{after}", expression(expr));
+    let mut operands = operands(expr);
+    let Some(last) = operands.pop().filter(|_| line.len() > SHORT && !operands.is_empty()) else {
+        return out.line(line);
+    };
+    let first = operands.remove(0);
+    out.open(format!("{before}{first}"));
+    operands.iter().for_each(|operand| out.line(operand));
+    out.line(format!("{last}{after}"));
+    out.end();
+}
+
+/// The operands of the outermost sign, if it is `&` or `|`: all but the first behind it.
+fn operands(expr: &Expr) -> Vec<String> {
+    let Expr::Binary(sign @ (Sign::And | Sign::Or), ..) = expr else { return vec![expression(expr)] };
+    let (mut found, mut rest) = (Vec::new(), expr);
+    while let Expr::Binary(inner, left, right) = rest
+        && inner == sign
+    {
+        found.push(format!("{} {}", sign_text(*sign), operand(right, *sign, false)));
+        rest = left;
+    }
+    found.push(operand(rest, *sign, true));
+    found.reverse();
+    found
 }
 
 /// An expression as a part of a larger one that holds together so strongly.

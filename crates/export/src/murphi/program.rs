@@ -1,12 +1,9 @@
 //! The whole model in Murphi: declarations, routines, rules, the first state, invariants.
 
-use super::expressions::{declared, expression, ty};
+use super::expressions::{SHORT, declared, lines, ty};
 use super::statements::{comment, statements};
 use crate::lines::Lines;
 use crate::model::{Declared, Parameter, Program, Routine, Rule, Statement};
-
-/// Most characters of a line that ends with a comment.
-const SHORT: usize = 110;
 
 /// Writes the model of a protocol.
 pub(super) fn write(program: &Program, protocol: &str) -> String {
@@ -31,8 +28,9 @@ pub(super) fn write(program: &Program, protocol: &str) -> String {
     out.close("end;");
     for (name, condition) in &program.invariants {
         out.blank();
-        out.line(format!("invariant \"{name}\""));
-        out.line(format!("  {};", expression(condition)));
+        out.open(format!("invariant \"{name}\""));
+        lines("", condition, ";", &mut out);
+        out.end();
     }
     if !program.unchecked.is_empty() {
         out.blank();
@@ -74,9 +72,14 @@ fn parameter(parameter: &Parameter) -> String {
 }
 
 fn body(locals: &[Declared], of: &[Statement], out: &mut Lines) {
-    if !locals.is_empty() {
-        let locals: String = locals.iter().map(|local| format!(" {};", declared(local))).collect();
-        out.line(format!("var{locals}"));
+    let declared: Vec<String> = locals.iter().map(|local| format!("{};", declared(local))).collect();
+    let line = declared.join(" ");
+    if line.len() > SHORT {
+        out.open("var");
+        declared.iter().for_each(|local| out.line(local));
+        out.end();
+    } else if !locals.is_empty() {
+        out.line(format!("var {line}"));
     }
     out.open("begin");
     statements(of, out);
@@ -88,8 +91,9 @@ fn rule(rule: &Rule, out: &mut Lines) {
     if !parameters.is_empty() {
         out.open(format!("ruleset {} do", parameters.join("; ")));
     }
-    out.line(format!("rule \"{}\"", rule.name));
-    out.line(format!("  {} ==>", expression(&rule.guard)));
+    out.open(format!("rule \"{}\"", rule.name));
+    lines("", &rule.guard, " ==>", out);
+    out.end();
     body(&rule.locals, &rule.body, out);
     if !parameters.is_empty() {
         out.close("end;");

@@ -1,12 +1,10 @@
 //! Statements in Murphi. What is short stands in one line.
 
-use super::expressions::{arguments, expression, ty};
+use super::expressions::{SHORT, arguments, expression, lines, ty};
 use crate::lines::Lines;
 use crate::model::{Expr, Statement};
 
-/// Most characters of a line with statements within a statement.
-const SHORT: usize = 110;
-/// Most statements of a part of such a line.
+/// Most statements that stand beside each other within another.
 const FEW: usize = 2;
 
 pub(super) fn statements(statements: &[Statement], out: &mut Lines) {
@@ -39,6 +37,7 @@ fn statement(statement: &Statement, out: &mut Lines) {
         }
         Statement::While(condition, body) => within(&format!("while {} do", expression(condition)), body, out),
         Statement::For(name, each, body) => within(&format!("for {name}: {} do", ty(each)), body, out),
+        Statement::Return(Some(value)) => lines("return ", value, ";", out),
         _ => {}
     }
 }
@@ -73,27 +72,32 @@ fn beside(statements: &[Statement]) -> Option<String> {
 
 /// A statement that needs no further line.
 fn in_one_line(statement: &Statement) -> Option<String> {
-    let short = |line: String| Some(line).filter(|line| line.len() <= SHORT);
-    match statement {
-        Statement::Comment(text) => Some(comment(text)),
-        Statement::Assign(place, value) => Some(format!("{} := {};", expression(place), expression(value))),
-        Statement::Call(name, given) => Some(format!("{name}({});", arguments(given))),
-        Statement::Clear(place) => Some(format!("clear {};", expression(place))),
-        Statement::Error(text) => Some(format!("error \"{text}\";")),
-        Statement::Assume(condition) => Some(format!("assume {};", expression(condition))),
-        Statement::Return(None) => Some("return;".into()),
-        Statement::Return(Some(value)) => Some(format!("return {};", expression(value))),
-        Statement::If(branches, otherwise) => match &branches[..] {
-            [(condition, body)] => {
-                let no = if otherwise.is_empty() { String::new() } else { format!(" else{}", beside(otherwise)?) };
-                short(format!("if {} then{}{no} end;", expression(condition), beside(body)?))
-            }
-            _ => None,
-        },
-        Statement::While(condition, body) => short(format!("while {} do{} end;", expression(condition), beside(body)?)),
-        Statement::For(name, each, body) => short(format!("for {name}: {} do{} end;", ty(each), beside(body)?)),
-        Statement::Switch(..) => None,
-    }
+    let line = match statement {
+        Statement::Comment(text) => return Some(comment(text)),
+        Statement::Assign(place, value) => return Some(format!("{} := {};", expression(place), expression(value))),
+        Statement::Call(name, given) => return Some(format!("{name}({});", arguments(given))),
+        Statement::Clear(place) => return Some(format!("clear {};", expression(place))),
+        Statement::Error(text) => return Some(format!("error \"{text}\";")),
+        Statement::Assume(condition) => return Some(format!("assume {};", expression(condition))),
+        Statement::Return(None) => return Some("return;".into()),
+        Statement::Return(Some(value)) => format!("return {};", expression(value)),
+        Statement::If(branches, otherwise) => {
+            let [(condition, yes)] = &branches[..] else { return None };
+            let (yes, no) = (beside(yes)?, beside(otherwise)?);
+            let no = if otherwise.is_empty() { no } else { format!(" else{no}") };
+            format!("if {} then{yes}{no} end;", expression(condition))
+        }
+        Statement::While(condition, body) => {
+            let body = beside(body)?;
+            format!("while {} do{body} end;", expression(condition))
+        }
+        Statement::For(name, each, body) => {
+            let body = beside(body)?;
+            format!("for {name}: {} do{body} end;", ty(each))
+        }
+        Statement::Switch(..) => return None,
+    };
+    Some(line).filter(|line| line.len() <= SHORT)
 }
 
 pub(super) fn comment(text: &str) -> String {

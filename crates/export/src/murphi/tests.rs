@@ -84,6 +84,19 @@ fn what_is_short_stands_in_one_line() {
 }
 
 #[test]
+fn long_conditions_have_lines_for_their_operands() {
+    let long = |number: i32| call(format!("a_condition_with_a_name_that_is_long_{number}"), (A, B));
+    let text = block(|out| out.give(long(1) & (long(2) | C) & !long(3)));
+    let lines = [
+        "return a_condition_with_a_name_that_is_long_1(a, b)",
+        "  & (a_condition_with_a_name_that_is_long_2(a, b) | c)",
+        "  & !a_condition_with_a_name_that_is_long_3(a, b);",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+    assert_eq!(block(|out| out.give(A & B | C)), "return a & b | c;\n");
+}
+
+#[test]
 fn cases_are_indented() {
     let text = block(|out| {
         out.switch(A, |cases| {
