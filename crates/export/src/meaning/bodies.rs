@@ -51,7 +51,7 @@ impl Export<'_> {
             out.give(false);
         });
         program.define(procedure("go_on").takes(T, THREADS), |out| {
-            out.while_(call("is_silent", (T,)), |out| {
+            out.while_(call("is_silent", T), |out| {
                 out.switch(T, |threads| {
                     for (t, body) in self.thread_bodies() {
                         threads.case(t, |out| out.switch(COUNT.at(T), |places| self.silent_steps(t, body, places)));
@@ -123,7 +123,7 @@ impl Export<'_> {
     /// All threads are where they begin.
     pub fn begin_bodies(&self, out: &mut Block) {
         if self.has_bodies() {
-            out.for_each(T, THREADS, |out| out.call("go_on", (T,)));
+            out.for_each(T, THREADS, |out| out.call("go_on", T));
         }
     }
 
@@ -143,7 +143,7 @@ impl Export<'_> {
             });
             out.increase(COUNT.at(T), 1);
             if self.has_bodies() {
-                out.call("go_on", (T,));
+                out.call("go_on", T);
             }
         });
     }

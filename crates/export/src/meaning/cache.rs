@@ -8,6 +8,7 @@ use super::names::{
     PHASE, T, THREADS, TO, WAITS, WORDS, WRITES_BACK, X,
 };
 use super::system::Firing;
+use super::threads::{block_of, node_of};
 use crate::model::{
     BOOLEAN, Block, Expr, Name, Program, Term, all, any, array, call, choice, function, procedure, range,
 };
@@ -150,8 +151,8 @@ impl Export<'_> {
             }
             out.for_each(T, THREADS, |out| {
                 let waits = PHASE.at(T).is(WAITS) | PHASE.at(T).is(DEFERRED);
-                out.when(call("node_of", (T,)).is(ME) & waits, |out| {
-                    out.when(call("block_of", (INTENT.at(T),)).is(B), |out| out.give(true));
+                out.when(node_of(T).is(ME) & waits, |out| {
+                    out.when(block_of(INTENT.at(T)).is(B), |out| out.give(true));
                 });
             });
             out.give(false);

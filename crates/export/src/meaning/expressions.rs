@@ -196,10 +196,10 @@ impl Scope<'_> {
                 _ => choice(self.truth(expr), 1, 0),
             },
             ExprKind::SetOf(_) | ExprKind::AllNodes | ExprKind::SetBinary(..) => self.set(expr),
-            ExprKind::SetCount(of) => call("size", (self.set(of),)),
+            ExprKind::SetCount(of) => call("size", self.set(of)),
             ExprKind::Pick(of) => {
                 let (lo, _) = self.export.set_range(&of.ty);
-                call("least", (self.set(of),)) + lo
+                call("least", self.set(of)) + lo
             }
             ExprKind::Length(place) => self.variable(place).field("n"),
             ExprKind::Element(place, index, field) if matches!(self.type_of(place), Type::Array { .. }) => {

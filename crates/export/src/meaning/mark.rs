@@ -88,7 +88,7 @@ impl Export<'_> {
         if !self.marks() || value == 0 {
             return Vec::new();
         }
-        vec![MARKED.is(0), !call("announced", Vec::new())]
+        vec![MARKED.is(0), !call("announced", ())]
     }
 
     /// Thread `t` stores to a block: what is done before the store, and what is stored.

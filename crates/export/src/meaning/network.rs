@@ -203,7 +203,7 @@ impl Export<'_> {
     pub fn room(&self, node: impl Into<Expr>, lane: usize, more: impl Into<Expr>) -> Expr {
         match self.counted(lane) {
             None if self.asked.contains(&lane) => call(format!("asked{lane}"), (node, more)),
-            Some(capacity) => (call(format!("sent{lane}"), (node,)) + more).le(capacity),
+            Some(capacity) => (call(format!("sent{lane}"), node.into()) + more).le(capacity),
             None => true.into(),
         }
     }
@@ -225,7 +225,7 @@ impl Export<'_> {
                 out.refuse(!self.room(SRC, lane, 1), "fault: a message on a lane that is full");
             }
             if self.places_asked(lane).is_some() {
-                out.call(format!("takes{lane}"), (SRC,));
+                out.call(format!("takes{lane}"), SRC);
             }
             let mut given = values((DST, SRC, message + 1, O));
             given.extend(declared.args.iter().enumerate().map(|(a, arg)| self.declared_argument(a, arg)));
@@ -313,9 +313,9 @@ impl Export<'_> {
             return;
         }
         let head = Firing::of("run a task", [ME.of(NODES)]).handling(ME).local(M.of(TASKS));
-        self.rule(head, [call("can_run", (ME,))], program, |out| {
+        self.rule(head, [call("can_run", ME)], program, |out| {
             out.assign(M, QUEUE.at(ME).field("m").at(0));
-            out.call("take_task", (ME,));
+            out.call("take_task", ME);
             out.switch(M.field("k"), |tasks| {
                 for (task, declared) in self.protocol().tasks.iter().enumerate() {
                     let Some(column) = self.role(declared.role).column(EventKind::Task(TaskId::at(task))) else {

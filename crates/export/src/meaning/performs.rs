@@ -5,6 +5,7 @@ use super::names::{
     AT, B, BLOCKS, BYTES, FOUND, GIVEN, I, IDLE, INT, INTENT, KIND, LAST, LOADS, ME, N, NODES, NUMBER, OP, PERFORMED,
     PHASE, SKIP, T, VALUE, WAITS, WHOSE, X, Y,
 };
+use super::threads::{block_of, node_of};
 use crate::model::{BOOLEAN, Block, Expr, Name, Program, Term, all, any, call, choice, function, procedure, values};
 use trivium_check::{Intent, WORD, WORDS_PER_BLOCK, checks_values};
 use trivium_protocol::{BLOCK, GhostEvent, PerformKind};
@@ -66,7 +67,7 @@ impl Export<'_> {
                 out.when(T.gt(-1), |out| {
                     out.call("asked", (T, B, AT - &block, number(kind), operation, value));
                 });
-                out.assign(WHOSE, choice(T.lt(0), ME, call("node_of", (choice(T.lt(0), 0, T),))));
+                out.assign(WHOSE, choice(T.lt(0), ME, node_of(choice(T.lt(0), 0, T))));
             } else {
                 out.assign(WHOSE, ME);
             }
@@ -137,7 +138,7 @@ impl Export<'_> {
             let what = "fault: a thread does not wait for that";
             out.refuse(PHASE.at(T).differs_from(WAITS), what);
             let given = asked.iter().map(Expr::from);
-            let waits = call("waits_for", values((INTENT.at(T),)).into_iter().chain(given).collect::<Vec<_>>());
+            let waits = call("waits_for", values(INTENT.at(T)).into_iter().chain(given).collect::<Vec<_>>());
             out.refuse(!waits, what);
             out.refuse(PERFORMED.at(T), "fault: an access was performed before");
         });
@@ -150,7 +151,7 @@ impl Export<'_> {
             let nobody = "fault: nobody waits for that";
             out.refuse(T.is(-1), nobody);
             out.refuse(PHASE.at(T).differs_from(WAITS), nobody);
-            out.refuse(call("block_of", (INTENT.at(T),)).differs_from(B), nobody);
+            out.refuse(block_of(INTENT.at(T)).differs_from(B), nobody);
             out.refuse(!PERFORMED.at(T), "fault: nobody has performed that");
             let intents = self.model.client.intents.iter().enumerate();
             let loading = intents.filter(|(_, intent)| matches!(intent, Intent::Read { .. } | Intent::Rmw { .. }));

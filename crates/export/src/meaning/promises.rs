@@ -189,7 +189,7 @@ impl Export<'_> {
                 _ => {}
             }
         }
-        self.tell(GhostEvent::Return(op), object.kind, o, node_of(T), values((VALUE,)), out);
+        self.tell(GhostEvent::Return(op), object.kind, o, node_of(T), values(VALUE), out);
         self.mark_returned(intent, out);
     }
 
@@ -274,12 +274,12 @@ impl Export<'_> {
         });
         let lanes = (0..self.protocol().lanes.len()).map(lane);
         let sent = lanes.map(|lane| exists(X.of(NODES), exists(Y.of(NODES), lane.at(X).at(Y).field("n").gt(0))));
-        let wants = PHASE.at(T).differs_from(IDLE) & !call("may_wait", (T,));
+        let wants = PHASE.at(T).differs_from(IDLE) & !call("may_wait", T);
         let ends = self.model.client.script.iter().flat_map(|script| script.places.iter().enumerate());
         let left = ends.map(|(t, places)| PHASE.at(t).is(IDLE) & COUNT.at(t).lt(places.len()));
         let waits = any(sent.chain([exists(T.of(THREADS), wants)]).chain(left));
         program.define(function("waits", BOOLEAN), |out| out.give(waits));
-        let [waits, moves] = ["waits", "moves"].map(|what| call(what, Vec::new()));
+        let [waits, moves] = ["waits", "moves"].map(|what| call(what, ()));
         program.invariant("deadlock", !waits | moves);
     }
 
@@ -287,7 +287,7 @@ impl Export<'_> {
         for (i, intent) in self.model.client.intents.iter().enumerate() {
             let Intent::Call { op, object, .. } = intent else { continue };
             let promises = self.protocol().promises.iter().enumerate();
-            let is_free = |holder: model::Expr| call("is_free", (holder,));
+            let is_free = |holder: model::Expr| call("is_free", holder);
             let promised = promises.filter_map(|(p, promise)| match promise {
                 Promise::Mutex(acquire, _) if acquire == op => Some(!is_free(holder(p).at(object.id))),
                 Promise::Barrier(arrive) if arrive == op => {

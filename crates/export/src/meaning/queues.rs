@@ -114,12 +114,12 @@ impl Export<'_> {
         let places = Expr::from(places);
         let (known, mine) = (Self::known(lane), Self::mine(lane));
         let (least, most) = (Self::least(lane), Self::most(lane));
-        let look = |out: &mut Block| out.call(format!("look{lane}"), (ME,));
+        let look = |out: &mut Block| out.call(format!("look{lane}"), ME);
         program.define(procedure(format!("look{lane}")).takes(ME, NODES).local(N, INT), |out| {
             out.when(!&known, |out| {
                 let left = &places - Self::kept_places(lane);
                 out.assign(&known, true);
-                out.assign(N, call(format!("sent{lane}"), (ME,)) - &mine);
+                out.assign(N, call(format!("sent{lane}"), ME) - &mine);
                 out.when(N.gt(&left), |out| out.assign(N, left));
                 out.assign(&most, N);
             });

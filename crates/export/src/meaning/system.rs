@@ -157,13 +157,13 @@ impl Export<'_> {
         program: &mut Program,
         body: impl FnOnce(&mut Block),
     ) {
-        let waits = (self.threads_per_node > 1).then(|| !call("going", Vec::new()));
+        let waits = (self.threads_per_node > 1).then(|| !call("going", ()));
         self.firing(head, waits.into_iter().chain(guard), program, body);
     }
 
     /// Handlers of a node run, for a thread or (-1) for none, and what they ask for is done.
     pub fn handles(node: Name, thread: impl Into<Expr>, out: &mut Block, body: impl FnOnce(&mut Block)) {
-        out.call("begin_effects", (FX,));
+        out.call("begin_effects", FX);
         body(out);
         out.call("settle", (node, thread, FX));
     }
@@ -356,7 +356,7 @@ impl Export<'_> {
     /// What must be true where an intent is what the idle thread `t` does next.
     pub fn may_be_next(&self, number: usize, intent: &Intent) -> Vec<Expr> {
         let place = match &self.model.client.script {
-            Some(_) => Some(call("next_intent", (T,)).is(number)),
+            Some(_) => Some(call("next_intent", T).is(number)),
             None => self.model.client.ops.map(|_| COUNT.at(T).gt(0)),
         };
         place.into_iter().chain(self.may_start(intent)).collect()
@@ -367,7 +367,7 @@ impl Export<'_> {
         for (i, intent) in client.intents.iter().enumerate() {
             let text = self.intent_text(intent);
             let of_thread = |text: String| Firing::of(text, [T.of(THREADS)]);
-            let raise = |out: &mut Block| out.call(format!("raise{i}"), (T,));
+            let raise = |out: &mut Block| out.call(format!("raise{i}"), T);
             let is_doing = |phase: u8| [PHASE.at(T).is(phase), INTENT.at(T).is(i)];
             let mut begin = of_thread(text.clone());
             begin.locals.extend(self.ghost_locals());
@@ -437,7 +437,7 @@ impl Export<'_> {
     pub fn movement(&self) -> Vec<Expr> {
         let mut moves = Vec::new();
         if self.threads_per_node > 1 {
-            moves.push(call("going", Vec::new()));
+            moves.push(call("going", ()));
         }
         let at_any = |body: Expr| exists(X.of(NODES), body);
         let between_any = |body: Expr| at_any(exists(Y.of(NODES), body));
@@ -453,7 +453,7 @@ impl Export<'_> {
             moves.push(at_any(exists(B.of(BLOCKS), call("leaves", (X, B)))));
         }
         if !self.protocol().tasks.is_empty() {
-            moves.push(at_any(call("can_run", (X,))));
+            moves.push(at_any(call("can_run", X)));
         }
         for (id, role) in self.roles() {
             let mut each = |name: &str| {

@@ -109,7 +109,7 @@ impl Export<'_> {
     fn allowed(&self, program: &mut Program) {
         program.define(function("allowed", BOOLEAN).takes(T, THREADS).takes(I, INT), |out| {
             out.when(block_of(I).is(-1), |out| out.give(false));
-            out.give(call("tag", (node_of(T), block_of(I))).ge(call("needs", (I,))));
+            out.give(call("tag", (node_of(T), block_of(I))).ge(call("needs", I)));
         });
     }
 
@@ -130,7 +130,7 @@ impl Export<'_> {
             };
             out.refuse(is_wrong, "a read misses the last write");
         }
-        self.tell(GhostEvent::Read, BLOCK, block, node_of(T), values((SEEN,)), out);
+        self.tell(GhostEvent::Read, BLOCK, block, node_of(T), values(SEEN), out);
     }
 
     /// It stores to it.
@@ -161,7 +161,7 @@ impl Export<'_> {
             out.assign(KNOWN, false);
             out.assign(SEEN, 0);
             if self.is_late() {
-                out.assign(WHICH, call("chosen_store", (I,)));
+                out.assign(WHICH, call("chosen_store", I));
             }
             out.switch(if self.is_late() { WHICH } else { I }, |cases| {
                 for (i, intent) in self.model.client.intents.iter().enumerate() {
@@ -295,7 +295,7 @@ impl Export<'_> {
 
     /// The event that thread `t` of node `me` raises.
     fn event_of(&self, intent: &Intent) -> Happening {
-        Happening::of(ME, intent.object().id).by(call("number_of", (T,))).with(self.passed(intent))
+        Happening::of(ME, intent.object().id).by(call("number_of", T)).with(self.passed(intent))
     }
 
     /// Whether it is a fault where nobody answers an intent.
@@ -367,10 +367,10 @@ impl Export<'_> {
 
 /// The node of a thread.
 pub(super) fn node_of(thread: impl Into<Expr>) -> Expr {
-    call("node_of", (thread,))
+    call("node_of", thread.into())
 }
 
 /// The block that an intent accesses, or -1.
 pub(super) fn block_of(intent: impl Into<Expr>) -> Expr {
-    call("block_of", (intent,))
+    call("block_of", intent.into())
 }

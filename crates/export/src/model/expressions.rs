@@ -212,7 +212,7 @@ pub(crate) trait Term: Into<Expr> {
 
 impl<T: Into<Expr>> Term for T {}
 
-/// Several expressions: a tuple of what can be one, or a list.
+/// Several expressions, or one, or none: a tuple of what can be one, or a list.
 pub(crate) trait Values {
     fn list(self) -> Vec<Expr>;
 }
@@ -222,6 +222,24 @@ impl Values for Vec<Expr> {
         self
     }
 }
+
+impl Values for () {
+    fn list(self) -> Vec<Expr> {
+        Vec::new()
+    }
+}
+
+macro_rules! values_of_one {
+    ($($one:ty),*) => {$(
+        impl Values for $one {
+            fn list(self) -> Vec<Expr> {
+                vec![self.into()]
+            }
+        }
+    )*};
+}
+
+values_of_one!(Expr, Name);
 
 macro_rules! values_of_tuples {
     ($($($part:ident $value:ident)*;)*) => {$(
@@ -235,7 +253,6 @@ macro_rules! values_of_tuples {
 }
 
 values_of_tuples! {
-    A a;
     A a B b;
     A a B b C c;
     A a B b C c D d;

@@ -134,13 +134,13 @@ fn a_model_has_its_parts_in_order() {
     program.variable_for("what it is about", A, TypeExpr::named("Int"));
     let head = function("next", range(0, 9)).takes(B, range(0, 9)).local(C, BOOLEAN).comment("One more.");
     program.define(head, |out| out.give(B + 1));
-    program.define(procedure("go").changes(B, range(0, 9)), |out| out.assign(B, call("next", (B,))));
+    program.define(procedure("go").changes(B, range(0, 9)), |out| out.assign(B, call("next", B)));
     program.rules.push(Rule {
         name: "goes".into(),
         parameters: vec![B.of(range(0, 1))],
         guard: A.lt(9),
         locals: vec![C.of(BOOLEAN)],
-        body: Block::of(|out| out.call("go", (A,))),
+        body: Block::of(|out| out.call("go", A)),
     });
     program.invariant("small", A.lt(9));
     program.unchecked.push("Not all of it.".into());
