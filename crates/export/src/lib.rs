@@ -2,10 +2,14 @@
 //! says, and what people bring to tools that they know.
 //!
 //! It must never know how states are searched, or machines, time and programs: it writes the meaning of each step a second
-//! time, from the compiled protocol and from what an [`Outline`](trivium_check::Outline) says of the system.
+//! time, from the compiled protocol and from what an [`Outline`](trivium_check::Outline) says of the system. What a step means stands
+//! once ([`meaning`]), as a tree ([`model`]), which is then written in either language.
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
+mod lines;
+mod meaning;
+mod model;
 mod murphi;
 mod spin;
 

@@ -1,13 +1,13 @@
 //! Expressions in C.
 
-use super::parser::Parsed;
-use super::syntax::{Declared, Expr, Sign};
+use super::text::Translated;
 use super::types::{Type, TypeId, Types};
+use crate::model::{Declared, Expr, Name, Sign};
 
 /// What a name stands for.
 #[derive(Clone)]
 pub(super) struct Variable {
-    pub name: String,
+    pub name: Name,
     pub ty: TypeId,
     /// How it is written in C.
     pub text: String,
@@ -15,7 +15,7 @@ pub(super) struct Variable {
 
 /// What a call needs to know of a routine.
 pub(super) struct Signature {
-    pub name: String,
+    pub name: Name,
     pub parameters: Vec<(TypeId, bool)>,
     pub result: Option<TypeId>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Value {
 /// What is known where an expression or a statement stands.
 pub(super) struct Scope<'p> {
     pub types: &'p mut Types,
-    pub constants: &'p [(String, i64)],
+    pub constants: &'p [(Name, i64)],
     pub signatures: &'p [Signature],
     /// The last of a name counts.
     pub variables: Vec<Variable>,
@@ -54,7 +54,7 @@ impl Scope<'_> {
     }
 
     /// Something that can be assigned to, and its type.
-    pub fn place(&mut self, expr: &Expr) -> Parsed<(String, TypeId)> {
+    pub fn place(&mut self, expr: &Expr) -> Translated<(String, TypeId)> {
         match expr {
             Expr::Name(name) => {
                 let known = self.variables.iter().rev().find(|v| v.name == *name);
@@ -79,7 +79,7 @@ impl Scope<'_> {
         }
     }
 
-    pub fn value(&mut self, expr: &Expr) -> Parsed<Value> {
+    pub fn value(&mut self, expr: &Expr) -> Translated<Value> {
         let number = |text| Ok(Value { text, kind: Kind::Number });
         let truth = |text| Ok(Value { text, kind: Kind::Truth });
         match expr {
@@ -111,7 +111,7 @@ impl Scope<'_> {
         }
     }
 
-    fn binary(&mut self, sign: Sign, left: &Expr, right: &Expr) -> Parsed<Value> {
+    fn binary(&mut self, sign: Sign, left: &Expr, right: &Expr) -> Translated<Value> {
         let (left, right) = (self.value(left)?, self.value(right)?);
         if [left.kind, right.kind].iter().any(|kind| matches!(kind, Kind::Whole(_))) {
             return Err("a comparison of records".into());
@@ -142,7 +142,7 @@ impl Scope<'_> {
     }
 
     /// A variable for which something is true, or the loop that tries all.
-    fn quantified(&mut self, all: bool, over: &Declared, body: &Expr) -> Parsed<String> {
+    fn quantified(&mut self, all: bool, over: &Declared, body: &Expr) -> Translated<String> {
         let ty = self.types.resolve(&over.ty)?;
         let (least, most) = self.types.bounds(ty).ok_or("a quantifier over something that is no range")?;
         let variable = self.bind(&over.name, ty);
@@ -156,14 +156,14 @@ impl Scope<'_> {
     }
 
     /// A new local name.
-    pub fn bind(&mut self, name: &str, ty: TypeId) -> String {
+    pub fn bind(&mut self, name: &Name, ty: TypeId) -> String {
         let text = format!("{name}_");
-        self.variables.push(Variable { name: name.to_string(), ty, text: text.clone() });
+        self.variables.push(Variable { name: name.clone(), ty, text: text.clone() });
         text
     }
 
     /// A value as one of a type: a number that is not in its range is an error of the model.
-    pub fn fitted(&mut self, expr: &Expr, ty: TypeId) -> Parsed<String> {
+    pub fn fitted(&mut self, expr: &Expr, ty: TypeId) -> Translated<String> {
         let value = self.value(expr)?;
         if value.kind != self.kind(ty) {
             return Err(format!("a value of another type: {expr:?}"));
@@ -175,9 +175,9 @@ impl Scope<'_> {
     }
 
     /// A call, and the type of its result.
-    pub fn call(&mut self, name: &str, arguments: &[Expr]) -> Parsed<(String, Option<TypeId>)> {
+    pub fn call(&mut self, name: &Name, arguments: &[Expr]) -> Translated<(String, Option<TypeId>)> {
         let signatures = self.signatures;
-        let known = signatures.iter().find(|s| s.name == name).ok_or_else(|| format!("the routine `{name}`"))?;
+        let known = signatures.iter().find(|s| s.name == *name).ok_or_else(|| format!("the routine `{name}`"))?;
         if known.parameters.len() != arguments.len() {
             return Err(format!("a call of `{name}` with {} arguments", arguments.len()));
         }

@@ -1,11 +1,10 @@
 //! The whole model: declarations, routines, and a process that fires rules.
 
 use super::expressions::{Kind, Scope, Signature, Variable};
-use super::harmless;
-use super::parser::Parsed;
-use super::syntax::{Program, Routine, Rule};
+use super::text::{Translated, harmless};
 use super::types::{TypeId, Types};
-use crate::murphi::Lines;
+use crate::lines::Lines;
+use crate::model::{Program, Routine, Rule};
 
 /// SPIN reads no longer piece of C than 65,536 characters.
 const LONGEST_PIECE: usize = 60_000;
@@ -62,8 +61,8 @@ static inline int64_t shift_right(int64_t x, int64_t y) {
 }
 ";
 
-/// Writes the model; the lines of `system` tell in words what is explored.
-pub(super) fn write(program: &Program, name: &str, system: &[&str]) -> Parsed<String> {
+/// Writes the model of a protocol.
+pub(super) fn write(program: &Program, protocol: &str) -> Translated<String> {
     let mut types = Types::default();
     program.types.iter().try_for_each(|ty| types.define(ty))?;
     let mut variables = Vec::new();
@@ -83,7 +82,7 @@ pub(super) fn write(program: &Program, name: &str, system: &[&str]) -> Parsed<St
     pieces.push(writer.start()?);
     pieces.push(writer.sound()?);
     let choices = writer.choices()?;
-    let mut text = writer.head(name, system);
+    let mut text = writer.head(protocol);
     let mut before: Vec<String> = vec![BASICS.to_string()];
     before.extend(writer.types.clearings());
     before.extend(writer.prototypes());
@@ -92,15 +91,15 @@ pub(super) fn write(program: &Program, name: &str, system: &[&str]) -> Parsed<St
     Ok(text)
 }
 
-fn signature(routine: &Routine, types: &mut Types) -> Parsed<Signature> {
+fn signature(routine: &Routine, types: &mut Types) -> Translated<Signature> {
     let parameters = routine.parameters.iter().map(|p| Ok((types.resolve(&p.declared.ty)?, p.by_reference)));
-    let parameters = parameters.collect::<Parsed<Vec<_>>>()?;
+    let parameters = parameters.collect::<Translated<Vec<_>>>()?;
     let result = routine.result.as_ref().map(|ty| types.resolve(ty)).transpose()?;
     Ok(Signature { name: routine.name.clone(), parameters, result })
 }
 
 /// Pieces of C, as many together as SPIN reads at once.
-fn fragments(pieces: impl Iterator<Item = String>) -> Parsed<String> {
+fn fragments(pieces: impl Iterator<Item = String>) -> Translated<String> {
     let mut text = String::new();
     let mut together = String::new();
     let mut put = |together: &mut String| {
@@ -144,11 +143,11 @@ impl Writer<'_> {
         }
     }
 
-    fn head(&self, name: &str, system: &[&str]) -> String {
+    fn head(&self, protocol: &str) -> String {
         let mut out = Lines::default();
         let size = self.variables.iter().fold(OVERHEAD, |sum, v| sum.saturating_add(self.types.size(v.ty)));
-        out.line(format!("/* Protocol {name}, for SPIN; written by `trivium export --to spin`."));
-        system.iter().for_each(|line| out.line(format!("   {line}")));
+        out.line(format!("/* Protocol {protocol}, for SPIN; written by `trivium export --to spin`."));
+        self.program.head.iter().for_each(|line| out.line(format!("   {line}")));
         out.line("   spin -a model.pml");
         out.line("   cc -O2 -w -DSAFETY -DBFS -o pan pan.c && ./pan");
         out.line("   One state more than there are is stored: before the first step. */");
@@ -192,11 +191,11 @@ impl Writer<'_> {
         (0..self.signatures.len()).map(|s| format!("{};", self.routine_head(s))).collect()
     }
 
-    fn routines(&mut self) -> Parsed<Vec<String>> {
+    fn routines(&mut self) -> Translated<Vec<String>> {
         (0..self.program.routines.len()).map(|s| self.routine(s)).collect()
     }
 
-    fn routine(&mut self, s: usize) -> Parsed<String> {
+    fn routine(&mut self, s: usize) -> Translated<String> {
         let program = self.program;
         let routine = &program.routines[s];
         let head = self.routine_head(s);
@@ -222,7 +221,7 @@ impl Writer<'_> {
     }
 
     /// Whether a rule can fire, and its firing. What goes wrong in a guard goes wrong in the firing.
-    fn rule(&mut self, number: usize, rule: &Rule) -> Parsed<String> {
+    fn rule(&mut self, number: usize, rule: &Rule) -> Translated<String> {
         let names: Vec<String> = rule.parameters.iter().map(|p| format!("int64_t {}_", p.name)).collect();
         let given: Vec<String> = rule.parameters.iter().map(|p| format!("{}_", p.name)).collect();
         let parameters = if names.is_empty() { "void".to_string() } else { names.join(", ") };
@@ -265,7 +264,7 @@ impl Writer<'_> {
         Ok(out.text())
     }
 
-    fn start(&mut self) -> Parsed<String> {
+    fn start(&mut self) -> Translated<String> {
         let program = self.program;
         let mut out = Lines::default();
         out.open("static void start(void) {");
@@ -277,7 +276,7 @@ impl Writer<'_> {
     }
 
     /// Whether nothing went wrong and every invariant holds.
-    fn sound(&mut self) -> Parsed<String> {
+    fn sound(&mut self) -> Translated<String> {
         let program = self.program;
         let mut scope = self.scope(None);
         let mut out = Lines::default();
@@ -297,7 +296,7 @@ impl Writer<'_> {
     }
 
     /// Each choice of the parameters of each rule: what to print, and the call without its first word.
-    fn choices(&mut self) -> Parsed<Vec<(String, String)>> {
+    fn choices(&mut self) -> Translated<Vec<(String, String)>> {
         let mut found = Vec::new();
         for (number, rule) in self.program.rules.iter().enumerate() {
             let mut given: Vec<(String, String)> = vec![(String::new(), String::new())];

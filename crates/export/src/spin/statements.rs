@@ -1,15 +1,13 @@
 //! Statements and routines in C.
 
 use super::expressions::{Kind, Scope};
-use super::harmless;
-use super::parser::Parsed;
-use super::syntax::{Declared, Expr, Statement, Through};
-use super::types::TypeId;
-use crate::murphi::Lines;
+use super::text::{Translated, harmless};
+use crate::lines::Lines;
+use crate::model::{Declared, Expr, Name, Statement, TypeExpr};
 
 impl Scope<'_> {
     /// Local variables, all zero; the names are bound.
-    pub fn locals(&mut self, locals: &[Declared], out: &mut Lines) -> Parsed<()> {
+    pub fn locals(&mut self, locals: &[Declared], out: &mut Lines) -> Translated<()> {
         for local in locals {
             let ty = self.types.resolve(&local.ty)?;
             let text = self.bind(&local.name, ty);
@@ -19,17 +17,19 @@ impl Scope<'_> {
         Ok(())
     }
 
-    pub fn statements(&mut self, statements: &[Statement], out: &mut Lines) -> Parsed<()> {
+    pub fn statements(&mut self, statements: &[Statement], out: &mut Lines) -> Translated<()> {
         statements.iter().try_for_each(|statement| self.statement(statement, out))
     }
 
-    fn truth(&mut self, expr: &Expr) -> Parsed<String> {
+    fn truth(&mut self, expr: &Expr) -> Translated<String> {
         let value = self.value(expr)?;
         if value.kind == Kind::Truth { Ok(value.text) } else { Err(format!("a condition that is a number: {expr:?}")) }
     }
 
-    fn statement(&mut self, statement: &Statement, out: &mut Lines) -> Parsed<()> {
+    fn statement(&mut self, statement: &Statement, out: &mut Lines) -> Translated<()> {
         match statement {
+            // The model for Rumur has them.
+            Statement::Comment(_) => {}
             Statement::Assign(place, value) => {
                 let (text, ty) = self.place(place)?;
                 let value = self.fitted(value, ty)?;
@@ -61,7 +61,7 @@ impl Scope<'_> {
                 self.statements(body, out)?;
                 out.close("}");
             }
-            Statement::For(name, through, body) => self.repeat(name, through, body, out)?,
+            Statement::For(name, ty, body) => self.repeat(name, ty, body, out)?,
             Statement::Switch(value, cases) => self.switch(value, cases, out)?,
             Statement::Clear(place) => {
                 let (text, ty) = self.place(place)?;
@@ -77,16 +77,9 @@ impl Scope<'_> {
         Ok(())
     }
 
-    fn repeat(&mut self, name: &str, through: &Through, body: &[Statement], out: &mut Lines) -> Parsed<()> {
-        let whole = super::syntax::TypeExpr::Range(i64::MIN, i64::MAX);
-        let (from, to, ty): (String, String, TypeId) = match through {
-            Through::Numbers(from, to) => (self.value(from)?.text, self.value(to)?.text, self.types.resolve(&whole)?),
-            Through::Type(ty) => {
-                let ty = self.types.resolve(ty)?;
-                let (least, most) = self.types.bounds(ty).ok_or("a loop over something that is no range")?;
-                (least.to_string(), most.to_string(), ty)
-            }
-        };
+    fn repeat(&mut self, name: &Name, ty: &TypeExpr, body: &[Statement], out: &mut Lines) -> Translated<()> {
+        let ty = self.types.resolve(ty)?;
+        let (from, to) = self.types.bounds(ty).ok_or("a loop over something that is no range")?;
         let variable = self.bind(name, ty);
         out.open(format!("for (int64_t {variable} = {from}; {variable} <= {to}; {variable}++) {{"));
         self.statements(body, out)?;
@@ -95,13 +88,11 @@ impl Scope<'_> {
         Ok(())
     }
 
-    fn switch(&mut self, value: &Expr, cases: &[(Vec<Expr>, Vec<Statement>)], out: &mut Lines) -> Parsed<()> {
+    fn switch(&mut self, value: &Expr, cases: &[(Expr, Vec<Statement>)], out: &mut Lines) -> Translated<()> {
         let value = self.value(value)?.text;
         out.open(format!("switch ({value}) {{"));
-        for (labels, body) in cases {
-            for label in labels {
-                out.line(format!("case {}:", self.value(label)?.text));
-            }
+        for (label, body) in cases {
+            out.line(format!("case {}:", self.value(label)?.text));
             out.open("{");
             self.statements(body, out)?;
             out.line("break;");
@@ -111,7 +102,7 @@ impl Scope<'_> {
         Ok(())
     }
 
-    fn give(&mut self, value: Option<&Expr>, out: &mut Lines) -> Parsed<()> {
+    fn give(&mut self, value: Option<&Expr>, out: &mut Lines) -> Translated<()> {
         match (value, self.result) {
             (Some(value), Some(ty)) => {
                 let value = self.fitted(value, ty)?;

@@ -1,7 +1,7 @@
 //! Types of the model as types of C. Nothing is padded, so that equal values are equal bytes.
 
-use super::parser::Parsed;
-use super::syntax::{Declared, TypeExpr};
+use super::text::Translated;
+use crate::model::{Declared, Name, TypeExpr};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TypeId(usize);
@@ -11,14 +11,14 @@ pub(super) enum Type {
     Truth,
     Range { least: i64, most: i64 },
     Array { least: i64, most: i64, of: TypeId },
-    Record(Vec<(String, TypeId)>),
+    Record(Vec<(Name, TypeId)>),
 }
 
 /// All types of a model, each once; parts before what is made of them.
 #[derive(Default)]
 pub(super) struct Types {
     all: Vec<Type>,
-    named: Vec<(String, TypeId)>,
+    named: Vec<(Name, TypeId)>,
 }
 
 impl Types {
@@ -34,13 +34,13 @@ impl Types {
         }))
     }
 
-    pub fn define(&mut self, declared: &Declared) -> Parsed<()> {
+    pub fn define(&mut self, declared: &Declared) -> Translated<()> {
         let id = self.resolve(&declared.ty)?;
         self.named.push((declared.name.clone(), id));
         Ok(())
     }
 
-    pub fn resolve(&mut self, ty: &TypeExpr) -> Parsed<TypeId> {
+    pub fn resolve(&mut self, ty: &TypeExpr) -> Translated<TypeId> {
         let found = match ty {
             TypeExpr::Boolean => Type::Truth,
             TypeExpr::Range(least, most) => Type::Range { least: *least, most: *most },
@@ -51,7 +51,7 @@ impl Types {
             }
             TypeExpr::Record(fields) => {
                 let fields = fields.iter().map(|field| Ok((field.name.clone(), self.resolve(&field.ty)?)));
-                Type::Record(fields.collect::<Parsed<_>>()?)
+                Type::Record(fields.collect::<Translated<_>>()?)
             }
             TypeExpr::Name(name) => {
                 let known = self.named.iter().find(|(known, _)| known == name);

@@ -107,8 +107,8 @@ const ALIKE_WITHIN: [(&str, &str, &str); 6] = [
     ("check", "End", "why a search ended: each search has its own reasons"),
     ("check", "Found", "what a search has found violated, and as much of the way there as this search knows"),
     ("check", "Lost", "the same for searches that have forgotten the way and have to find it again"),
-    ("export", "Scope", "what names mean where an expression stands: in Murphi, and in SPIN's C"),
-    ("export", "Writer", "writes a model's text: in Murphi, and in Promela"),
+    ("export", "Scope", "what names mean where an expression stands: of a protocol, and in SPIN's C"),
+    ("export", "Writer", "writes what it is given: a handler's steps as statements of a model, and a model as Promela"),
     ("guest", "Function", "what a program imports: of our module, and of WASI"),
 ];
 
@@ -136,7 +136,7 @@ const ALIKE_ACROSS: [(&str, &str); 23] = [
     ("Ended", "how a run has ended: a simulated one, and a real one"),
     ("Engine", "what runs handlers: the code that does, and in `sim` the part of a machine whose time it takes"),
     ("Event", "an event: as the engine takes it, and by the names under which a chart keeps it"),
-    ("Expr", "an expression: of a protocol, and of a model in SPIN's language"),
+    ("Expr", "an expression: of a protocol, and of a model for other checkers"),
     (
         "Fairness",
         "what is assumed of events that must happen: as it is searched with, and as the command line names it",

@@ -2,9 +2,10 @@
 //! the model keeps as a number, is the number whose digits are the elements; of a list the lowest digit is its length, and places that are not in use are 0.
 
 use super::Export;
-use super::expressions::Scope;
-use super::lines::Lines;
+use super::expressions::{Scope, within};
+use super::names::{I, INT, N, NUMBER, PLACE, RADIX, part};
 use super::steps::Writer;
+use crate::model::{self, Block, Program, Term, all, call, choice, function};
 use trivium_check::{ConfigError, Intent};
 use trivium_engine::number::fit;
 use trivium_protocol::{EventKind, Expr, ExprKind, Named, Place, Type};
@@ -43,24 +44,18 @@ impl Packed {
     }
 
     /// A field of an element of an array that is a number, by its place.
-    pub fn digit(&self, number: &str, place: &str, field: usize) -> String {
-        let Some(Field { lo, radix, weight }) = self.fields.get(field) else { return "0".into() };
-        let element = match self.lengths {
-            1 => format!("digit({number}, {}, {place})", self.radix),
-            lengths => format!("digit({number} / {lengths}, {}, {place})", self.radix),
-        };
-        if self.fields.len() == 1 {
-            format!("({element} + {lo})")
-        } else {
-            format!("(({element} / {weight}) % {radix} + {lo})")
-        }
+    pub fn digit(&self, number: &model::Expr, place: impl Into<model::Expr>, field: usize) -> model::Expr {
+        let Some(Field { lo, radix, weight }) = self.fields.get(field) else { return 0.into() };
+        let number = if self.lengths == 1 { number.clone() } else { number / self.lengths };
+        let element = call("digit", (number, self.radix, place));
+        if self.fields.len() == 1 { element + *lo } else { (element / *weight) % *radix + *lo }
     }
 
     /// The part of the number that the value of a field of an element is, where the values of all fields of all elements are counted in their order.
-    fn part(&self, value: &str, number: usize) -> String {
+    fn part(&self, value: model::Expr, number: usize) -> model::Expr {
         let Field { lo, weight, .. } = self.fields[number % self.fields.len()];
         let below = (0..number / self.fields.len()).fold(self.lengths, |below, _| below.saturating_mul(self.radix));
-        format!("({value} - ({lo})) * {}", below.saturating_mul(weight))
+        (value - lo) * below.saturating_mul(weight)
     }
 
     /// The number of an array or a list with these values.
@@ -75,8 +70,8 @@ impl Packed {
     }
 
     /// The length of a list that is a number.
-    pub fn length(&self, number: &str) -> String {
-        format!("({number} % {})", self.lengths)
+    pub fn length(&self, number: &model::Expr) -> model::Expr {
+        number % self.lengths
     }
 }
 
@@ -147,7 +142,7 @@ impl Export<'_> {
     }
 
     /// What a call passes, a number for each argument.
-    pub fn passed(&self, intent: &Intent) -> Vec<i64> {
+    pub fn passed(&self, intent: &Intent) -> Vec<model::Expr> {
         let Intent::Call { op, args, .. } = intent else { return Vec::new() };
         let values = self.engine().argument_values(EventKind::Op(*op), args.words());
         let declared = &self.protocol().ops[op.index()].args;
@@ -156,21 +151,22 @@ impl Export<'_> {
             Some(packed) => packed.number(&values),
             None => values.first().copied().unwrap_or(0),
         })
+        .map(model::Expr::from)
         .collect()
     }
 
     /// What the model asks of an array that is a number.
-    pub fn array_functions(&self, out: &mut Lines) {
-        out.routine(
-            "function digit(number: Int; radix: Int; place: Int): Int",
-            &["n: Int".into(), "i: Int".into()],
-            |out| {
-                out.line("n := number;");
-                out.line("i := 0;");
-                out.line("while i < place do n := n / radix; i := i + 1; end;");
-                out.line("return n % radix;");
-            },
-        );
+    pub fn array_functions(&self, program: &mut Program) {
+        let head = function("digit", INT).takes_each([NUMBER, RADIX, PLACE], &INT);
+        program.define(head.local(N, INT).local(I, INT), |out| {
+            out.assign(N, NUMBER);
+            out.assign(I, 0);
+            out.while_(I.lt(PLACE), |out| {
+                out.assign(N, N / RADIX);
+                out.increase(I, 1);
+            });
+            out.give(N % RADIX);
+        });
     }
 
     /// Whether any argument or local is an array or a list.
@@ -184,38 +180,38 @@ impl Export<'_> {
 
 impl Scope<'_> {
     /// The place of an element in the model.
-    pub fn place_in(&self, ty: &Type, index: &Expr) -> String {
+    pub fn place_in(&self, ty: &Type, index: &Expr) -> model::Expr {
         let (lo, count) = self.export.elements(ty);
-        format!("within({} - {lo}, 0, {})", self.number(index), count - 1)
+        within(self.number(index) - lo, 0, count - 1)
     }
 
     /// How many elements a list has.
-    fn length_of(&self, list: &Expr) -> String {
+    fn length_of(&self, list: &Expr) -> model::Expr {
         match (&list.kind, self.export.packed(&list.ty)) {
-            (ExprKind::Var(place), _) => format!("{}.n", self.variable(place)),
-            (ExprKind::SetOf(elements), _) => elements.len().to_string(),
+            (ExprKind::Var(place), _) => self.variable(place).field("n"),
+            (ExprKind::SetOf(elements), _) => elements.len().into(),
             (ExprKind::Local(_), Some(packed)) => packed.length(&self.number(list)),
-            _ => "0".into(),
+            _ => 0.into(),
         }
     }
 
     /// An element of a list that is a local.
-    pub fn listed(&self, ty: &Type, number: &str, index: &Expr, field: usize) -> String {
-        let Some(packed) = self.export.packed(ty) else { return "0".into() };
-        packed.digit(number, &format!("within({}, 0, {} - 1)", self.number(index), packed.length(number)), field)
+    pub fn listed(&self, ty: &Type, number: &model::Expr, index: &Expr, field: usize) -> model::Expr {
+        let Some(packed) = self.export.packed(ty) else { return 0.into() };
+        packed.digit(number, within(self.number(index), 0, packed.length(number) - 1), field)
     }
 
     /// Whether two arrays or two lists are equal.
-    pub fn are_equal(&self, one: &Expr, other: &Expr) -> String {
+    pub fn are_equal(&self, one: &Expr, other: &Expr) -> model::Expr {
         let pairs = self.elements_of(one).into_iter().zip(self.elements_of(other));
-        let mut equal: Vec<String> = pairs.map(|(one, other)| format!("{one} = {other}")).collect();
-        if matches!(one.ty, Type::List { .. }) {
-            let length = self.length_of(one);
-            let each = equal.chunks(self.fields_of(one)).enumerate();
-            equal = each.map(|(at, fields)| format!("({at} >= {length} | ({}))", fields.join(" & "))).collect();
-            equal.insert(0, format!("{length} = {}", self.length_of(other)));
+        let equal: Vec<model::Expr> = pairs.map(|(one, other)| one.is(other)).collect();
+        if !matches!(one.ty, Type::List { .. }) {
+            return all(equal);
         }
-        format!("({})", equal.join(" & "))
+        let length = self.length_of(one);
+        let each = equal.chunks(self.fields_of(one)).enumerate();
+        let each = each.map(|(at, fields)| model::Expr::from(at).ge(&length) | all(fields.iter().cloned()));
+        all([(&length).is(self.length_of(other))].into_iter().chain(each))
     }
 
     fn fields_of(&self, array: &Expr) -> usize {
@@ -226,7 +222,7 @@ impl Scope<'_> {
     }
 
     /// All elements of an array, field by field; of a list all that it has room for.
-    pub fn elements_of(&self, array: &Expr) -> Vec<String> {
+    pub fn elements_of(&self, array: &Expr) -> Vec<model::Expr> {
         let count = match &array.ty {
             Type::List { up_to, .. } => up_to.at(self.export.model.nodes),
             ty => self.export.elements(ty).1,
@@ -234,84 +230,89 @@ impl Scope<'_> {
         match &array.kind {
             ExprKind::SetOf(elements) => elements.iter().map(|element| self.number(element)).collect(),
             ExprKind::Var(place) => {
-                let (variable, fields) = (self.variable(place), self.fields_of(array));
-                let each = (0..count).flat_map(|i| (0..fields).map(move |f| (i, f)));
-                each.map(|(i, f)| format!("{variable}.f{f}[{i}]")).collect()
+                let (variable, fields) = (&self.variable(place), self.fields_of(array));
+                (0..count).flat_map(|i| (0..fields).map(move |f| variable.field(part(f)).at(i))).collect()
             }
             _ => {
                 let Some(packed) = self.export.packed(&array.ty) else { return Vec::new() };
                 let number = self.number(array);
                 let each = (0..count).flat_map(|i| (0..packed.fields.len()).map(move |f| (i, f)));
-                each.map(|(i, f)| packed.digit(&number, &i.to_string(), f)).collect()
+                each.map(|(i, f)| packed.digit(&number, i, f)).collect()
             }
         }
     }
 
     /// An array as a number.
-    pub fn array_number(&self, array: &Expr) -> String {
+    pub fn array_number(&self, array: &Expr) -> model::Expr {
         let (ExprKind::Var(_), Some(packed)) = (&array.kind, self.export.packed(&array.ty)) else {
             return self.number(array);
         };
         let parts = self.elements_of(array).into_iter().enumerate();
-        let parts: Vec<String> = parts.map(|(number, element)| packed.part(&element, number)).collect();
-        format!("({})", parts.join(" + "))
+        let parts = parts.map(|(number, element)| packed.part(element, number));
+        parts.reduce(|sum, part| sum + part).unwrap_or(0.into())
     }
 }
 
 impl Scope<'_> {
     /// A list as a number of a type: what is not in use is 0, as it is where the list is kept.
-    pub fn list_number(&self, ty: &Type, list: &Expr) -> String {
-        let Some(packed) = self.export.packed(ty) else { return "0".into() };
+    pub fn list_number(&self, ty: &Type, list: &Expr) -> model::Expr {
+        let Some(packed) = self.export.packed(ty) else { return 0.into() };
         if matches!(list.kind, ExprKind::Local(_)) && list.ty == *ty {
             return self.number(list);
         }
         let length = self.length_of(list);
-        let mut sum = vec![format!("within({length}, 0, {})", packed.lengths - 1)];
         // A list that is longer than the type's is a fault.
         let fields = packed.fields.len();
         let most = usize::try_from(packed.lengths - 1).unwrap_or(0) * fields;
-        for (number, element) in self.elements_of(list).into_iter().enumerate().take(most) {
-            sum.push(format!("({} < {length} ? {} : 0)", number / fields, packed.part(&element, number)));
-        }
-        format!("({})", sum.join(" + "))
+        let elements = self.elements_of(list).into_iter().enumerate().take(most);
+        elements.fold(within(&length, 0, packed.lengths - 1), |sum, (number, element)| {
+            let is_there = model::Expr::from(number / fields).lt(&length);
+            sum + choice(is_there, packed.part(element, number), 0)
+        })
     }
 }
 
 impl Writer<'_> {
     /// A list variable gets the value of a list.
-    pub(super) fn assign_list(&mut self, place: &Place, value: &Expr, out: &mut Lines) {
+    pub(super) fn assign_list(&mut self, place: &Place, value: &Expr, out: &mut Block) {
         let length = self.fresh("length");
-        let all = self.scope.elements_of(value);
+        let elements = self.scope.elements_of(value);
         let ty = self.scope.type_of(place).clone();
         let Type::List { of, up_to, .. } = &ty else { return };
         let (most, fields) = (up_to.at(self.scope.export.model.nodes), self.scope.export.fields(of));
-        out.line(format!("{length} := within({}, 0, {most});", self.scope.length_of(value)));
-        let kept: Vec<String> = all.iter().map(|_| self.fresh("value")).collect();
-        for (kept, (at, element)) in kept.iter().zip(all.iter().enumerate()) {
-            out.line(format!("if {} < {length} then {kept} := {element}; end;", at / fields.len().max(1)));
+        out.assign(&length, within(self.scope.length_of(value), 0, most));
+        let is_there = |at: model::Expr| at.lt(&length);
+        let mut kept = Vec::new();
+        for (at, element) in elements.into_iter().enumerate() {
+            let own = self.fresh("value");
+            out.when(is_there((at / fields.len().max(1)).into()), |out| out.assign(&own, element));
+            kept.push(own);
         }
         self.touch(&place.owner, place.role, out);
         let list = self.scope.variable(place);
         let mut kept = kept.into_iter();
-        out.line(format!("{list}.n := {length};"));
+        out.assign((&list).field("n"), &length);
         for at in 0..most.max(1) {
             for (f, field) in fields.iter().enumerate() {
-                let (to, first) = (format!("{list}.f{f}[{at}]"), self.scope.export.first_value(field, None));
-                out.line(match kept.next() {
-                    Some(kept) => format!("if {at} < {length} then {to} := {kept}; else {to} := {first}; end;"),
-                    None => format!("{to} := {first};"),
-                });
+                let to = (&list).field(part(f)).at(at);
+                let first = self.scope.export.first_value(field, None);
+                match kept.next() {
+                    Some(kept) => {
+                        out.when_else(is_there(at.into()), |out| out.assign(&to, kept), |out| out.assign(&to, first))
+                    }
+                    None => out.assign(to, first),
+                }
             }
         }
     }
 
     /// An array variable gets the value of an array.
-    pub(super) fn assign_array(&mut self, place: &Place, value: &Expr, out: &mut Lines) {
+    pub(super) fn assign_array(&mut self, place: &Place, value: &Expr, out: &mut Block) {
         let elements = self.scope.elements_of(value);
         self.touch(&place.owner, place.role, out);
         let to = Expr { kind: ExprKind::Var(place.clone()), ty: value.ty.clone(), span: value.span };
         for (to, from) in self.scope.elements_of(&to).into_iter().zip(elements) {
-            out.line(format!("{to} := {from};"));
+            out.assign(to, from);
         }
     }
 
@@ -322,29 +323,29 @@ impl Writer<'_> {
         index: &Expr,
         first: usize,
         values: &[Expr],
-        out: &mut Lines,
+        out: &mut Block,
     ) {
         let at = self.fresh("at");
-        let fields: Vec<String> = values.iter().map(|_| self.fresh("value")).collect();
-        out.line(format!("{at} := {};", self.scope.number(index)));
+        let fields: Vec<model::Name> = values.iter().map(|_| self.fresh("value")).collect();
+        out.assign(&at, self.scope.number(index));
         let of = match self.scope.type_of(place) {
             Type::Array { of, .. } | Type::List { of, .. } => self.scope.export.fields(of),
             _ => Vec::new(),
         };
         for ((field, value), ty) in fields.iter().zip(values).zip(&of[first..]) {
-            out.line(format!("{field} := {};", self.argument(ty, value)));
+            out.assign(field, self.argument(ty, value));
         }
         self.touch(&place.owner, place.role, out);
         let variable = self.scope.variable(place);
-        let within = match self.scope.type_of(place) {
+        let place = match self.scope.type_of(place) {
             ty @ Type::Array { .. } => {
                 let (lo, count) = self.scope.export.elements(ty);
-                format!("within({at} - {lo}, 0, {})", count - 1)
+                within(at - lo, 0, count - 1)
             }
-            _ => format!("within({at}, 0, {variable}.n - 1)"),
+            _ => within(at, 0, (&variable).field("n") - 1),
         };
         for (f, field) in fields.iter().enumerate() {
-            out.line(format!("{variable}.f{}[{within}] := {field};", first + f));
+            out.assign((&variable).field(part(first + f)).at(&place), field);
         }
     }
 }
