@@ -26,8 +26,8 @@ pub(super) struct Signing<'m> {
     nameless: Vec<Vec<Range<usize>>>,
     /// What lies in the fixed part.
     parts: Vec<Part>,
-    /// For each group of bytes of the fixed part, which parts have some of them.
-    parts_of: Vec<Vec<u16>>,
+    /// For each group of bytes of the fixed part, which parts have some of them, and which ones, as a mask.
+    parts_of: Vec<Vec<(u16, u64)>>,
     /// For each part, the last round in which it was looked at.
     rounds: Vec<u64>,
     round: u64,
@@ -126,8 +126,14 @@ impl<'m> Signing<'m> {
         let parts = parts(model, classes, &records);
         let mut parts_of = vec![Vec::new(); model.layout.len / GROUP];
         for (number, part) in (0u16..).zip(&parts) {
-            let groups = part.at.start / GROUP..part.at.end.div_ceil(GROUP);
-            parts_of[groups].iter_mut().for_each(|there: &mut Vec<u16>| there.push(number));
+            for byte in part.at.clone() {
+                let there: &mut Vec<(u16, u64)> = &mut parts_of[byte / GROUP];
+                let mask = 0xff << (8 * (byte % GROUP));
+                match there.last_mut() {
+                    Some((last, others)) if *last == number => *others |= mask,
+                    _ => there.push((number, mask)),
+                }
+            }
         }
         Signing {
             model,
@@ -167,20 +173,22 @@ impl<'m> Signing<'m> {
         let is_stored = values.is_some() && self.last_differs(from, world);
         let (old, _) = from.fixed.as_chunks::<GROUP>();
         let (new, _) = world.fixed.as_chunks::<GROUP>();
-        for group in 0..old.len().min(new.len()) {
-            if old[group] == new[group] {
+        for (group, (old, new)) in old.iter().zip(new).enumerate() {
+            let change = u64::from_le_bytes(*old) ^ u64::from_le_bytes(*new);
+            if change == 0 {
                 continue;
             }
             for at in 0..self.parts_of[group].len() {
-                let number = usize::from(self.parts_of[group][at]);
-                let Part { tells, at } = &self.parts[number];
-                let is_anyhow = is_stored && matches!(tells, Tells::Contents(_));
-                if self.rounds[number] != self.round && !is_anyhow && from.fixed[at.clone()] != world.fixed[at.clone()]
-                {
+                let (number, mask) = self.parts_of[group][at];
+                let number = usize::from(number);
+                if change & mask == 0 || self.rounds[number] == self.round {
+                    continue;
+                }
+                self.rounds[number] = self.round;
+                if !(is_stored && matches!(self.parts[number].tells, Tells::Contents(_))) {
                     self.tell(number, from, values, Change::Take, signatures);
                     self.tell(number, world, values, Change::Add, signatures);
                 }
-                self.rounds[number] = self.round;
             }
         }
         if is_stored {
