@@ -25,9 +25,9 @@ pub(super) struct Signing<'m> {
     /// For each role, the bytes that name no node.
     nameless: Vec<Vec<Range<usize>>>,
     /// What lies in the fixed part.
-    parts: Vec<Part>,
+    parts: Vec<Teller>,
     /// For each group of bytes of the fixed part, which parts have some of them, and which ones, as a mask.
-    parts_of: Vec<Vec<(u16, u64)>>,
+    parts_of: Vec<Vec<(u32, u64)>>,
     /// For each part, the last round in which it was looked at.
     rounds: Vec<u64>,
     round: u64,
@@ -42,9 +42,9 @@ struct RecordPlace {
     told_of: Memo<Vec<(Node, u64)>>,
 }
 
-/// A part of the fixed part of a state that tells something.
+/// A part of what has a fixed size that tells something.
 #[derive(Clone)]
-struct Part {
+struct Teller {
     tells: Tells,
     at: Range<usize>,
 }
@@ -125,9 +125,10 @@ impl<'m> Signing<'m> {
         let roles = model.protocol().roles.len();
         let parts = parts(model, classes, &records);
         let mut parts_of = vec![Vec::new(); model.layout.len / GROUP];
-        for (number, part) in (0u16..).zip(&parts) {
+        for (number, part) in parts.iter().enumerate() {
+            let number: u32 = fit(number, "a part of a state, of which the length has a limit");
             for byte in part.at.clone() {
-                let there: &mut Vec<(u16, u64)> = &mut parts_of[byte / GROUP];
+                let there: &mut Vec<(u32, u64)> = &mut parts_of[byte / GROUP];
                 let mask = 0xff << (8 * (byte % GROUP));
                 match there.last_mut() {
                     Some((last, others)) if *last == number => *others |= mask,
@@ -180,7 +181,7 @@ impl<'m> Signing<'m> {
             }
             for at in 0..self.parts_of[group].len() {
                 let (number, mask) = self.parts_of[group][at];
-                let number = usize::from(number);
+                let number = number as usize;
                 if change & mask == 0 || self.rounds[number] == self.round {
                     continue;
                 }
@@ -192,7 +193,7 @@ impl<'m> Signing<'m> {
             }
         }
         if is_stored {
-            let is_contents = |part: &Part| matches!(part.tells, Tells::Contents(_));
+            let is_contents = |part: &Teller| matches!(part.tells, Tells::Contents(_));
             for number in (0..self.parts.len()).rev() {
                 if !is_contents(&self.parts[number]) {
                     break;
@@ -232,7 +233,7 @@ impl<'m> Signing<'m> {
         signatures: &mut [u64],
     ) {
         let model = self.model;
-        let Part { tells, at } = &self.parts[number];
+        let Teller { tells, at } = &self.parts[number];
         match *tells {
             Tells::Record(record) => {
                 let RecordPlace { record, place, told_of } = &mut self.records[record];
@@ -270,17 +271,13 @@ impl<'m> Signing<'m> {
     }
 }
 
-/// All that tells something in the fixed part: records, threads, and last contents.
-fn parts(model: &Model, classes: &[Vec<Node>], records: &[RecordPlace]) -> Vec<Part> {
+/// All that tells something in the fixed part: records, threads, and behind these contents.
+fn parts(model: &Model, classes: &[Vec<Node>], records: &[RecordPlace]) -> Vec<Teller> {
     let records = records.iter().map(|place| place.record.at.clone()).enumerate();
-    let records = records.map(|(number, at)| Part { tells: Tells::Record(number), at });
+    let records = records.map(|(number, at)| Teller { tells: Tells::Record(number), at });
     let threads = 0..model.client.threads.len();
-    let threads = threads.map(|thread| Part { tells: Tells::Thread(thread), at: model.layout.thread(thread) });
+    let threads = threads.map(|thread| Teller { tells: Tells::Thread(thread), at: model.layout.thread(thread) });
     let nodes = classes.iter().flatten();
-    let contents = nodes.map(|&node| Part { tells: Tells::Contents(node), at: model.layout.contents(node) });
-    let parts: Vec<Part> = records.chain(threads).chain(contents).collect();
-    debug_assert!(
-        fit::<_, u16>(parts.len(), "parts of a state that is small enough to be explored") as usize == parts.len()
-    );
-    parts
+    let contents = nodes.map(|&node| Teller { tells: Tells::Contents(node), at: model.layout.contents(node) });
+    records.chain(threads).chain(contents).collect()
 }
