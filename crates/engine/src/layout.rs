@@ -84,6 +84,19 @@ impl SetCell {
         Set::from_bytes(&bytes[from..from + count])
     }
 
+    /// Its bits, where they lie as a word does.
+    #[inline]
+    pub fn word(&self, bytes: &[u8], base: usize) -> Option<u64> {
+        let width @ (1 | 2 | 4 | 8) = self.bytes() else { return None };
+        Some(get(bytes, base + self.at as usize, low_u8(u64::from(width))))
+    }
+
+    /// Writes its bits, where they lie as a word does.
+    #[inline]
+    pub fn write_word(&self, bytes: &mut [u8], base: usize, word: u64) {
+        put(bytes, base + self.at as usize, low_u8(u64::from(self.bytes())), word);
+    }
+
     /// Writes it.
     #[inline]
     pub fn write(&self, bytes: &mut [u8], base: usize, set: &Set) {

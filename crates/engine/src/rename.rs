@@ -159,6 +159,14 @@ fn rename_cell(cell: &Cell, record: &mut [u8], base: usize, to: &[Node]) {
 }
 
 fn rename_set(set: &SetCell, record: &mut [u8], base: usize, to: &[Node], few: bool) {
+    if let Some(word) = set.word(record, base) {
+        let mut renamed = 0;
+        set.each(record, base, few, |node| renamed |= 1 << renamed_node(node, to));
+        if renamed != word {
+            set.write_word(record, base, renamed);
+        }
+        return;
+    }
     let mut renamed = Set::default();
     set.each(record, base, few, |node| renamed.insert(renamed_node(node, to)));
     set.write(record, base, &renamed);

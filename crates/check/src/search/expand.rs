@@ -356,6 +356,9 @@ impl<'m> Worker<'m> {
     fn step_one(&mut self, state: StateNumber) {
         let mut source = Expanded { state, end: 0, transitions: 0, violation: None, is_deadlock: false };
         let mut moved = false;
+        if let Some(symmetry) = &mut self.symmetry {
+            symmetry.set_out(&self.present);
+        }
         self.stepper.actions(&self.present, &mut self.actions);
         'events: for &action in &self.actions {
             // Of many nodes a state has many events, and each takes long. What was left out makes no deadlock.
@@ -381,8 +384,8 @@ impl<'m> Worker<'m> {
                     moved |= next.is_due;
                     match &mut self.symmetry {
                         Some(symmetry) => {
-                            symmetry.pack(&next.world, &mut next.bytes);
-                            next.renaming = symmetry.renaming();
+                            symmetry.pack_from(Some(&self.present), &next.world, &mut next.bytes);
+                            next.renaming = if self.keeps_targets { symmetry.renaming() } else { 0 };
                         }
                         None => self.groups.pack(self.stepper.model, &self.present, &next.world, &mut next.bytes),
                     }

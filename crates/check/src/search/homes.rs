@@ -10,7 +10,7 @@
 
 use super::memo::Memo;
 use super::names::{Names, RecordAt, rename_from, sources};
-use super::symmetry::mix;
+use super::signing::mix;
 use crate::system::alike::objects_are_alike;
 use crate::system::client::Intent;
 use crate::system::model::Model;

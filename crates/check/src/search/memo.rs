@@ -4,26 +4,34 @@ use super::pack::hash;
 use trivium_engine::number::index;
 
 /// Records that are kept in mind, at most, of each place. A power of two.
-const KEPT: usize = 64;
+const KEPT: usize = 128;
 
-/// What bytes of one place tell, by the bytes.
-pub(super) struct Memo<T>(Vec<(Vec<u8>, T)>);
+/// What bytes of one place tell, by the bytes, which have one length.
+pub(super) struct Memo<T> {
+    /// The bytes of which it is known, one after the other.
+    known: Vec<u8>,
+    /// What they tell; nothing is known of places that have been given no bytes yet.
+    told: Vec<Option<T>>,
+}
 
 impl<T: Clone + Default> Memo<T> {
     pub fn new() -> Memo<T> {
-        Memo(vec![Default::default(); KEPT])
+        Memo { known: Vec::new(), told: vec![None; KEPT] }
     }
 
     /// What bytes tell. `tell` finds it out where it is not known: it is given what other bytes have told.
     #[inline]
     pub fn of(&mut self, bytes: &[u8], tell: impl FnOnce(&mut T)) -> &T {
-        let (known, told) = &mut self.0[index(hash(bytes) >> (u64::BITS - KEPT.ilog2()))];
-        // Nothing is known of places that have been given no bytes yet.
-        if known != bytes || bytes.is_empty() {
-            known.clear();
-            known.extend_from_slice(bytes);
-            tell(told);
+        let len = bytes.len();
+        if self.known.len() != KEPT * len {
+            self.known.resize(KEPT * len, 0);
         }
-        told
+        let place = index(hash(bytes) >> (u64::BITS - KEPT.ilog2()));
+        let (known, told) = (&mut self.known[place * len..][..len], &mut self.told[place]);
+        if told.is_none() || known != bytes {
+            known.copy_from_slice(bytes);
+            tell(told.get_or_insert_default());
+        }
+        told.get_or_insert_default()
     }
 }

@@ -22,17 +22,19 @@ pub(super) struct Names {
     pub objects: Vec<Vec<u32>>,
     /// What everything becomes that a thread may do; none where that is found out when it is needed.
     intents: Vec<u16>,
+    /// Whether all that stays what it is.
+    keeps_intents: bool,
 }
 
 impl Names {
     /// New names of nodes alone.
-    pub fn of_nodes(nodes: Vec<Node>) -> Names {
-        Names { nodes, ..Names::default() }
+    pub fn of_nodes(model: &Model, nodes: Vec<Node>) -> Names {
+        Names { nodes, keeps_intents: keeps_intents(model), ..Names::default() }
     }
 
     /// New names of objects with their homes, if whatever a thread may do has an image.
     pub fn of_objects(model: &Model, nodes: Vec<Node>, objects: Vec<Vec<u32>>) -> Option<Names> {
-        let mut names = Names { nodes, objects, intents: Vec::new() };
+        let mut names = Names { nodes, objects, ..Names::default() };
         let intents = (0..model.client.intents.len()).map(|number| names.intent(model, number));
         names.intents = intents.map(|image| Some(fit(image?, COUNTED))).collect::<Option<_>>()?;
         Some(names)
@@ -142,7 +144,8 @@ pub(super) fn rename<'r>(
 ) {
     image.fixed.clone_from(&world.fixed);
     move_bytes(model, records.clone(), names, &world.fixed, &mut image.fixed);
-    rename_within(model, records, names, image);
+    rename_records(model, records, names, image);
+    rename_told(model, names, image);
     rename_moving(model, world, image, names);
 }
 
@@ -174,7 +177,8 @@ pub(super) fn rename_from<'r>(
 ) {
     image.fixed.clear();
     image.fixed.extend(sources.iter().map(|source| world.fixed[*source as usize]));
-    rename_within(model, records, names, image);
+    rename_records(model, records, names, image);
+    rename_told(model, names, image);
     rename_moving(model, world, image, names);
 }
 
@@ -282,13 +286,29 @@ fn counted_calls(model: &Model) -> impl Iterator<Item = (usize, OpId)> {
     assumptions.filter_map(|(number, assume)| Some((number, assume.counted_call()?)))
 }
 
-/// Gives new names to what the fixed part names, which lies where it should.
-fn rename_within<'r>(model: &Model, records: impl Iterator<Item = &'r RecordAt>, names: &Names, image: &mut World) {
-    let layout: &Layout = &model.layout;
+/// Whether nothing that a thread may do names nodes.
+pub(super) fn keeps_intents(model: &Model) -> bool {
+    !model.client.intents.iter().any(|intent| Names::names_nodes(model, intent))
+}
+
+/// Whether the fixed part names nodes besides those that records and threads name.
+pub(super) fn names_more(model: &Model) -> bool {
+    let is_told = |promise: &Promise| matches!(promise, Promise::Mutex(..) | Promise::Barrier(_));
+    model.protocol().has_phases() || model.protocol().promises.iter().any(is_told) || model.layout.mark.is_some()
+}
+
+/// Gives new names to what records name, which lie where they should.
+fn rename_records<'r>(model: &Model, records: impl Iterator<Item = &'r RecordAt>, names: &Names, image: &mut World) {
     for record in records.filter(|record| record.names_nodes) {
         model.engine.rename_record(record.role, &mut image.fixed[record.at.clone()], &names.nodes);
     }
-    for thread in 0..model.client.threads.len() {
+}
+
+/// Gives new names to what the rest of the fixed part names, which lies where it should.
+pub(super) fn rename_told(model: &Model, names: &Names, image: &mut World) {
+    let layout: &Layout = &model.layout;
+    let threads = if names.keeps_intents { 0 } else { model.client.threads.len() };
+    for thread in 0..threads {
         let (phase, number) = image.thread(layout, thread);
         // The general client can do everything with every node and object in place of another like it.
         if phase != ThreadState::Free

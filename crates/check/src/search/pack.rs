@@ -54,6 +54,34 @@ pub(crate) fn pack(model: &Model, world: &World, out: &mut Packed) {
     out.len = model.codec.encode_moving_at(world, &mut out.room, len);
 }
 
+/// Writes a state of which the fixed part is given, the software queues as they are written, and each message as it is written, which is
+/// short.
+pub(super) fn pack_short(
+    fixed: &[u8],
+    queues: &[u8],
+    moving: impl ExactSizeIterator<Item = (u64, u8)>,
+    out: &mut Packed,
+) {
+    let (groups, _) = fixed.as_chunks::<GROUP>();
+    let room = groups.len() * (GROUP + 1) + WINDOW + queues.len() + (moving.len() + 1) * size_of::<u64>();
+    if out.room.len() < room {
+        out.room.resize(room, 0);
+    }
+    let mut len = 0;
+    for group in groups {
+        len += pack_group(*group, &mut out.room[len..]);
+    }
+    out.room[len..len + queues.len()].copy_from_slice(queues);
+    len += queues.len();
+    for (bytes, taken) in moving {
+        if let Some(room) = out.room.get_mut(len..).and_then(<[u8]>::first_chunk_mut) {
+            *room = bytes.to_le_bytes();
+            len += usize::from(taken);
+        }
+    }
+    out.len = len;
+}
+
 /// The groups of a state as they are written: what leads from it changes few of them.
 #[derive(Default)]
 pub(crate) struct Groups(Vec<[u8; WINDOW]>);

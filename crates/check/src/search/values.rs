@@ -87,16 +87,31 @@ impl<'m> ValueNames<'m> {
 
     /// The packed bytes of a state with its values named.
     pub fn pack(&mut self, world: &World, out: &mut Packed) {
-        self.name(world);
+        self.name(world, world.flights.iter());
         out.clear();
+        match self.name_all(world, &world.flights) {
+            Some(group) => self.pack_in_every_order(world, group, out),
+            None => self.pack_named(world, out),
+        }
+    }
+
+    /// Gives values the names that they have in a form: whether there is but one way. `world`: has the fixed part alone; the messages
+    /// are given in their order, and in any.
+    pub fn give<'f>(&mut self, world: &World, in_order: impl Iterator<Item = &'f Flight>, flights: &[Flight]) -> bool {
+        self.name(world, in_order);
+        self.name_all(world, flights).is_none()
+    }
+
+    /// Names what stands in no order, where there is but one way; else the first group where there are several.
+    fn name_all(&mut self, world: &World, flights: &[Flight]) -> Option<usize> {
         for group in 0..self.given.len() {
             let left = self.values - usize::from(self.given[group]);
-            if left > 1 && self.stands_without_order(world, group) {
-                return self.pack_in_every_order(world, group, out);
+            if left > 1 && self.stands_without_order(world, flights, group) {
+                return Some(group);
             }
             self.name_rest(group);
         }
-        self.pack_named(world, out);
+        None
     }
 
     /// The least bytes of a state under all names of its values: another form, slow and plainly exact.
@@ -115,7 +130,7 @@ impl<'m> ValueNames<'m> {
     }
 
     /// Names the values that stand in an order.
-    fn name(&mut self, world: &World) {
+    fn name<'f>(&mut self, world: &World, flights: impl Iterator<Item = &'f Flight>) {
         self.names.fill(UNNAMED);
         self.given.fill(0);
         let places = std::mem::take(&mut self.places);
@@ -136,7 +151,7 @@ impl<'m> ValueNames<'m> {
             data.for_each(|payload| self.see(object.id, payload.0.into()));
         }
         self.deferring = deferring;
-        for flight in &world.flights {
+        for flight in flights {
             if let Some(payload) = flight.payload
                 && model.lanes[flight.lane.index()].fifo
             {
@@ -168,14 +183,13 @@ impl<'m> ValueNames<'m> {
     }
 
     /// Whether a value of a group that has no name stands in a place that has no order.
-    fn stands_without_order(&self, world: &World, group: usize) -> bool {
+    fn stands_without_order(&self, world: &World, flights: &[Flight], group: usize) -> bool {
         let is_unnamed = |block: u32, value: u64| {
             self.group(block) == group
                 && value < self.values as u64
                 && self.names[group * self.values + index(value)] == UNNAMED
         };
-        let moves = world
-            .flights
+        let moves = flights
             .iter()
             .any(|flight| flight.payload.is_some_and(|payload| is_unnamed(flight.object.id, payload.0.into())));
         moves
@@ -205,10 +219,8 @@ impl<'m> ValueNames<'m> {
 
     /// The bytes of a state with these names, where they are less.
     fn pack_named(&mut self, world: &World, least: &mut Packed) {
-        let changes =
-            self.names.chunks(self.values).any(|names| !names.iter().zip(0..).all(|(name, value)| *name == value));
         let mut bytes = std::mem::take(&mut self.bytes);
-        if changes {
+        if self.change() {
             self.rename(world);
             pack(self.model, &self.image, &mut bytes);
         } else {
@@ -218,6 +230,11 @@ impl<'m> ValueNames<'m> {
             std::mem::swap(&mut bytes, least);
         }
         self.bytes = bytes;
+    }
+
+    /// Whether some value has another name.
+    pub fn change(&self) -> bool {
+        self.names.chunks(self.values).any(|names| !names.iter().zip(0..).all(|(name, value)| *name == value))
     }
 
     /// The name of a value of a block; what is no value stays what it is.
@@ -232,20 +249,33 @@ impl<'m> ValueNames<'m> {
     fn rename(&mut self, world: &World) {
         let mut image = std::mem::take(&mut self.image);
         image.copy_from(world);
+        self.rename_fixed(&mut image);
+        for flight in &mut image.flights {
+            if let Some(payload) = flight.payload {
+                let payload = Some(self.payload(flight.object.id, payload));
+                *flight = self.model.codec.sealed(Flight { payload, ..*flight });
+            }
+        }
+        image.sort_flights(|lane| self.model.lanes[lane.index()].fifo);
+        self.image = image;
+    }
+
+    /// Renames all values of the fixed part.
+    pub fn rename_fixed(&self, image: &mut World) {
         let model = self.model;
         for (block, place) in &self.places {
-            let value = world.number(place.clone());
+            let value = image.number(place.clone());
             image.set_number(place.clone(), self.named(*block, value));
         }
         for block in 0..model.objects[BLOCK.index()] {
             let Some((_, stored)) = model.layout.phase(block) else { continue };
-            let set = world.number(stored.clone());
+            let set = image.number(stored.clone());
             let renamed = (0..self.values as u64).filter(|value| set >> value & 1 == 1);
             let renamed = renamed.fold(0, |all, value| all | 1 << self.named(block, value));
             image.set_number(stored, renamed);
         }
         for thread in 0..model.client.threads.len() {
-            let (state, intent) = world.thread(&model.layout, thread);
+            let (state, intent) = image.thread(&model.layout, thread);
             if state != ThreadState::Free
                 && let Some((block, value)) = value_of(&model.client.intents[intent])
             {
@@ -258,17 +288,10 @@ impl<'m> ValueNames<'m> {
             let renamed = |payload: Payload| self.payload(object.id, payload);
             model.engine.change_deferred_data(*role, &mut image.fixed[place.clone()], renamed);
         }
-        for flight in &mut image.flights {
-            if let Some(payload) = flight.payload {
-                let payload = Some(self.payload(flight.object.id, payload));
-                *flight = model.codec.sealed(Flight { payload, ..*flight });
-            }
-        }
-        image.sort_flights(|lane| model.lanes[lane.index()].fifo);
-        self.image = image;
     }
 
-    fn payload(&self, block: u32, payload: Payload) -> Payload {
+    /// The name of what a message brings.
+    pub fn payload(&self, block: u32, payload: Payload) -> Payload {
         Payload(fit(self.named(block, payload.0.into()), "a handle that is the word itself"))
     }
 }

@@ -13,12 +13,16 @@ use crate::system::model::Model;
 use crate::system::world::{Flight, Queued, World};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
+use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_engine::{Node, Object, Outcome, Payload, Thread};
 use trivium_protocol::{EventKind, RoleId};
 
 /// Bytes of memory for what is remembered, about: a newer handler takes the place of an older.
 const MOST_BYTES: usize = 4 << 20;
+
+/// Words that say which event of which node it is.
+const NAME: usize = 2;
 
 /// Which event it is that a node meets, in few words. Two that have the same name on the same node, with the same records, are
 /// the same event.
@@ -77,6 +81,12 @@ impl Name {
         Name { kind: 7 | u64::from(kind == EventKind::PrefetchWrite) << 8, which: u64::from(block) }
     }
 
+    /// It and its node as words.
+    #[inline]
+    fn words(self, node: Node) -> [u64; NAME] {
+        [self.kind << 16 | u64::from(node), self.which]
+    }
+
     /// That a node wants to be rid of its copy of a block.
     pub fn of_eviction(block: u32) -> Name {
         Name { kind: 4, which: u64::from(block) }
@@ -120,13 +130,9 @@ impl Part {
     }
 }
 
-/// What a handler did.
+/// What a handler did besides changing the parts of its node.
 struct Remembered {
     node: Node,
-    name: Name,
-    /// The parts of the node before, and afterwards.
-    before: Vec<u64>,
-    after: Vec<u64>,
     outcome: Outcome,
     sends: Vec<Flight>,
     resumed: Vec<Object>,
@@ -135,17 +141,8 @@ struct Remembered {
 
 impl Remembered {
     /// What a handler did that did nothing.
-    fn nothing(node: Node, name: Name, outcome: Outcome) -> Remembered {
-        Remembered {
-            node,
-            name,
-            before: Vec::new(),
-            after: Vec::new(),
-            outcome,
-            sends: Vec::new(),
-            resumed: Vec::new(),
-            answers: Vec::new(),
-        }
+    fn nothing(node: Node, outcome: Outcome) -> Remembered {
+        Remembered { node, outcome, sends: Vec::new(), resumed: Vec::new(), answers: Vec::new() }
     }
 }
 
@@ -153,6 +150,11 @@ impl Remembered {
 pub(crate) struct Memory {
     /// The parts of each node.
     parts: Vec<Vec<Part>>,
+    /// How many parts a node has, at most.
+    most: usize,
+    /// For each place a row of words: which event it is and of which node, the parts of the node before, and those afterwards. They lie
+    /// together, as a search looks at one after the other in no order. Where nothing is remembered they are 0, which no event is.
+    rows: Vec<u64>,
     deeds: Vec<Option<Box<Remembered>>>,
     /// The place of the event that was looked for last, and what its node was then.
     place: usize,
@@ -163,9 +165,17 @@ impl Memory {
     pub fn new(model: &Model) -> Memory {
         let parts: Vec<Vec<Part>> = model.all_nodes().map(|node| Part::of(model, node)).collect();
         let most = parts.iter().map(Vec::len).max().unwrap_or(0);
-        let each = size_of::<Remembered>() + 2 * size_of::<u64>() * most;
-        let count = (MOST_BYTES / each).max(1);
-        Memory { parts, deeds: (0..count).map(|_| None).collect(), place: 0, before: Vec::new() }
+        let width = NAME + 2 * most;
+        let count = (MOST_BYTES / (size_of::<Remembered>() + size_of::<u64>() * width)).max(1);
+        let deeds = (0..count).map(|_| None).collect();
+        Memory { parts, most, rows: vec![0; count * width], deeds, place: 0, before: Vec::new() }
+    }
+
+    /// Where the row of the present place is.
+    #[inline]
+    fn row(&self) -> Range<usize> {
+        let width = NAME + 2 * self.most;
+        self.place * width..(self.place + 1) * width
     }
 
     /// Whether it is remembered what a node did at an event as it is. Else the handler is about to run.
@@ -174,10 +184,9 @@ impl Memory {
         let parts = &self.parts[usize::from(node)][..];
         let (groups, _) = world.fixed.as_chunks::<GROUP>();
         self.place = index(hash_of(parts, groups, node, name) % self.deeds.len() as u64);
-        let is_known = self.deeds[self.place].as_ref().is_some_and(|deed| {
-            (deed.node, deed.name) == (node, name)
-                && parts.iter().zip(&deed.before).all(|(part, before)| part.read(groups) == *before)
-        });
+        let row = &self.rows[self.row()];
+        let is_known = row[..NAME] == name.words(node)
+            && parts.iter().zip(&row[NAME..]).all(|(part, before)| part.read(groups) == *before);
         if !is_known {
             self.before.clear();
             self.before.extend(parts.iter().map(|part| part.read(groups)));
@@ -191,7 +200,8 @@ impl Memory {
         let deed = self.deeds[self.place].as_ref()?;
         let (groups, _) = here.world.fixed.as_chunks_mut::<GROUP>();
         let parts = &self.parts[usize::from(deed.node)];
-        parts.iter().zip(&deed.after).for_each(|(part, after)| part.write(groups, *after));
+        let after = &self.rows[self.row()][NAME + self.most..];
+        parts.iter().zip(after).for_each(|(part, after)| part.write(groups, *after));
         here.effects.resumed.extend_from_slice(&deed.resumed);
         here.effects.answers.extend_from_slice(&deed.answers);
         deed.sends.iter().for_each(|flight| here.post(*flight));
@@ -203,13 +213,16 @@ impl Memory {
         if effects.looks_farther || effects.trouble.is_some() {
             return;
         }
-        let deed = self.deeds[self.place].get_or_insert_with(|| Box::new(Remembered::nothing(node, name, outcome)));
-        (deed.node, deed.name, deed.outcome) = (node, name, outcome);
-        // The space of what was remembered there before is used again.
-        std::mem::swap(&mut deed.before, &mut self.before);
+        let row = self.row();
+        let row = &mut self.rows[row];
         let (groups, _) = world.fixed.as_chunks::<GROUP>();
-        deed.after.clear();
-        deed.after.extend(self.parts[usize::from(node)].iter().map(|part| part.read(groups)));
+        row[..NAME].copy_from_slice(&name.words(node));
+        row[NAME..][..self.before.len()].copy_from_slice(&self.before);
+        let after = row[NAME + self.most..].iter_mut().zip(&self.parts[usize::from(node)]);
+        after.for_each(|(after, part)| *after = part.read(groups));
+        // The space of what was remembered there before is used again.
+        let deed = self.deeds[self.place].get_or_insert_with(|| Box::new(Remembered::nothing(node, outcome)));
+        (deed.node, deed.outcome) = (node, outcome);
         deed.sends.clone_from(&effects.sends);
         deed.resumed.clone_from(&effects.resumed);
         deed.answers.clone_from(&effects.answers);
@@ -221,7 +234,8 @@ impl Memory {
 fn hash_of(parts: &[Part], groups: &[[u8; GROUP]], node: Node, name: Name) -> u64 {
     let mut hasher = FxHasher::default();
     parts.iter().for_each(|part| hasher.write_u64(part.read(groups)));
-    hasher.write_u64(name.which);
-    hasher.write_u64(name.kind << 16 | u64::from(node));
+    let [kind, which] = name.words(node);
+    hasher.write_u64(which);
+    hasher.write_u64(kind);
     hasher.finish()
 }

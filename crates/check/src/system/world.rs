@@ -321,15 +321,25 @@ impl World {
     }
 
     /// A little-endian number in the fixed part.
+    #[inline]
     pub fn number(&self, at: std::ops::Range<usize>) -> u64 {
+        // Most take one byte.
+        if at.len() == 1 {
+            return self.fixed[at.start].into();
+        }
         let mut bytes = [0; 8];
         bytes[..at.len()].copy_from_slice(&self.fixed[at]);
         u64::from_le_bytes(bytes)
     }
 
+    #[inline]
     pub fn set_number(&mut self, at: std::ops::Range<usize>, value: u64) {
         let bytes = value.to_le_bytes();
         debug_assert!(bytes[at.len()..].iter().all(|&b| b == 0));
+        if at.len() == 1 {
+            self.fixed[at.start] = bytes[0];
+            return;
+        }
         let len = at.len();
         self.fixed[at].copy_from_slice(&bytes[..len]);
     }
@@ -444,20 +454,23 @@ impl Codec {
     /// Appends what has no fixed size: software queues and messages.
     pub fn encode_moving(&self, world: &World, out: &mut Vec<u8>) {
         debug_assert_eq!(world.queues.len(), self.queues);
-        for queue in &world.queues {
-            put(out, queue.len() as u64);
-            for queued in queue {
-                put(out, u64::from(queued.task.0));
-                put(out, u64::from(queued.object.id));
-                let form = &self.tasks[queued.task.index()];
-                debug_assert!(form.vary || queued.args.words().len() == form.words);
-                if form.vary {
-                    put(out, queued.args.words().len() as u64);
-                }
-                queued.args.words().iter().for_each(|&word| put_signed(out, word));
-            }
-        }
+        world.queues.iter().for_each(|queue| self.encode_queue(queue.iter().copied(), out));
         world.flights.iter().for_each(|flight| self.encode_flight(flight, out));
+    }
+
+    /// Appends a software queue.
+    pub fn encode_queue(&self, queue: impl ExactSizeIterator<Item = Queued>, out: &mut Vec<u8>) {
+        put(out, queue.len() as u64);
+        for queued in queue {
+            put(out, u64::from(queued.task.0));
+            put(out, u64::from(queued.object.id));
+            let form = &self.tasks[queued.task.index()];
+            debug_assert!(form.vary || queued.args.words().len() == form.words);
+            if form.vary {
+                put(out, queued.args.words().len() as u64);
+            }
+            queued.args.words().iter().for_each(|&word| put_signed(out, word));
+        }
     }
 
     fn encode_flight(&self, flight: &Flight, out: &mut Vec<u8>) {
@@ -513,8 +526,7 @@ impl Codec {
     fn short(&self, flight: &Flight) -> Option<Written> {
         let form = &self.messages[flight.message.index()];
         let header = self.header_of(flight).filter(|_| !form.vary)?;
-        // The highest byte of a header comes first.
-        let mut bytes = header.swap_bytes().checked_shr(64 - 8 * fit::<_, u32>(self.header, "eight")).unwrap_or(0);
+        let mut bytes = self.leading(header);
         let mut len = self.header;
         let mut add = |value: u64| {
             bytes |= value << (8 * (len % 8));
@@ -527,11 +539,42 @@ impl Codec {
         fits.then_some(Written { bytes, len: fit(len, "eight") })
     }
 
+    /// A message as it is written that is short, with another receiver and sender.
+    #[inline]
+    pub fn readdressed(&self, flight: &Flight, to: Node, from: Node) -> Written {
+        let Some(header) = self.header(flight, to, from) else { return Written::default() };
+        // A header has at most four bytes: there are at most 256 nodes.
+        let kept = u64::MAX.checked_shl(8 * fit::<_, u32>(self.header, "eight")).unwrap_or(0);
+        Written { bytes: flight.written.bytes & kept | self.leading(header), ..flight.written }
+    }
+
+    /// A message as it is written that is short and brings data, with other data whose handle takes one byte.
+    #[inline]
+    pub fn with_payload(&self, written: Written, flight: &Flight, payload: Payload) -> Written {
+        // It stands behind the arguments, each of which takes a byte.
+        let at = 8 * (self.header + flight.args.words().len());
+        let bytes = written.bytes & !(0xff << at) | (u64::from(payload.0) + 1) << at;
+        Written { bytes, ..written }
+    }
+
+    /// A header as the lowest bytes of a word.
+    #[inline]
+    fn leading(&self, header: u64) -> u64 {
+        // The highest byte of a header comes first.
+        header.swap_bytes().checked_shr(64 - 8 * fit::<_, u32>(self.header, "eight")).unwrap_or(0)
+    }
+
     /// What is common to all messages, as one number, if there is one for the object.
     #[inline]
     fn header_of(&self, flight: &Flight) -> Option<u64> {
+        self.header(flight, flight.to, flight.from)
+    }
+
+    /// The header of a message with this receiver and sender.
+    #[inline]
+    fn header(&self, flight: &Flight, to: Node, from: Node) -> Option<u64> {
         let id = flight.object.id as usize;
-        let (message, to, from) = (flight.message.index(), usize::from(flight.to), usize::from(flight.from));
+        let (message, to, from) = (flight.message.index(), usize::from(to), usize::from(from));
         let header = ((message * self.nodes + to) * self.nodes + from) * self.ids + id;
         (id < self.ids - 1).then_some(header as u64)
     }
