@@ -8,7 +8,7 @@ use super::names::{
 use super::threads::{block_of, node_of};
 use crate::model::{BOOLEAN, Block, Expr, Name, Program, Term, all, any, call, choice, function, procedure, values};
 use trivium_check::{Intent, WORD, WORDS_PER_BLOCK, checks_values};
-use trivium_protocol::{BLOCK, GhostEvent, PerformKind};
+use trivium_protocol::{BLOCK, CopyIn, GhostEvent, PerformKind};
 
 /// What is performed, as a number of the model.
 fn number(kind: PerformKind) -> i32 {
@@ -40,7 +40,8 @@ impl Export<'_> {
                 out.refuse(OP.gt(2), "fault: the model does not have the operation");
                 self.performed_load(out);
                 let sum = GIVEN + X;
-                let sum = if self.model.client.script.is_none() { sum % (self.most_word + 1) } else { sum };
+                // As in `check`, numbers go round behind the last value that clients store.
+                let sum = if self.model.client.script.is_none() { sum % self.values } else { sum };
                 let exchanged = choice(OP.is(0) | GIVEN.is(Y), X, GIVEN);
                 self.performed_store(choice(OP.is(2), sum, exchanged), out);
             });
@@ -86,7 +87,7 @@ impl Export<'_> {
     }
 
     fn performed_load(&self, out: &mut Block) {
-        let word = self.block_word(ME, B);
+        let word = self.copy_of(CopyIn::Memory, ME, B);
         if checks_values(self.protocol()) {
             out.refuse((&word).differs_from(LAST.at(B)), "a read misses the last write");
         }
@@ -97,7 +98,7 @@ impl Export<'_> {
     }
 
     fn performed_store(&self, value: Expr, out: &mut Block) {
-        let word = self.block_word(ME, B);
+        let word = self.copy_of(CopyIn::Memory, ME, B);
         out.assign(&word, value);
         if checks_values(self.protocol()) {
             out.assign(LAST.at(B), &word);
@@ -161,6 +162,9 @@ impl Export<'_> {
             Self::is_idle(out);
             out.assign(PERFORMED.at(T), false);
             out.assign(FOUND.at(T), 0);
+            if self.cached() {
+                self.answered(B, out);
+            }
         });
     }
 
