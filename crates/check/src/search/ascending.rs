@@ -91,7 +91,8 @@ mod tests {
         assert!((0..).zip(&given).all(|(entry, &number)| ascending.get(entry) == number));
         let last = *given.last().unwrap();
         for number in 0..last + 10 {
-            assert_eq!(ascending.find(number), given.iter().position(|&given| given == number), "{number}");
+            let first = given.partition_point(|&given| given < number);
+            assert_eq!(ascending.find(number), (given.get(first) == Some(&number)).then_some(first), "{number}");
         }
     }
 }

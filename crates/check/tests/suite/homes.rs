@@ -53,7 +53,7 @@ impl Tally {
 #[test]
 fn shipped_protocols_are_the_same_with_objects_exchanged() {
     let mut tally = Tally::default();
-    for file in files() {
+    for file in slow::one_in(2, files()) {
         let protocol = shipped::protocol(&file);
         for (nodes, objects, clients) in [(2, 2, None), (1, 3, None), (3, 2, Some(2)), (2, 4, None), (3, 3, None)] {
             let ops = Some(if nodes * objects > 4 { 1 } else { 2 });
@@ -62,7 +62,8 @@ fn shipped_protocols_are_the_same_with_objects_exchanged() {
         }
     }
     let Tally { held, violated } = tally;
-    assert!(held > 20 && violated > 20, "{held} held, {violated} violated");
+    let enough = slow::all_or(20, 8);
+    assert!(held > enough && violated > enough, "{held} held, {violated} violated");
 }
 
 #[test]

@@ -201,6 +201,27 @@ fn many_random_protocols_are_explored() {
     assert!(["holds", "violated", "fewer states", "last_write"].into_iter().all(enough), "{found:?}");
 }
 
+/// The same of protocols whose homes perform accesses beside a cache: most hold, and those that leave a line as it is do not.
+#[test]
+fn protocols_that_perform_beside_caches_are_the_same_with_all_kept() {
+    let mut found = BTreeMap::new();
+    let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
+    for seed in 0..slow::all_or(400, 60) {
+        let text = elsewhere::beside_caches(seed * 7919);
+        let Some((all, _)) =
+            agree(&written(&text), &system(2, 1, Some(2))).unwrap_or_else(|error| panic!("{error}\n{text}"))
+        else {
+            note("too large");
+            continue;
+        };
+        note(&all.verdict.to_string());
+        note(&all.property.unwrap_or_default());
+    }
+    println!("{found:#?}");
+    let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
+    assert!(enough("holds", 20) && enough("last_write", 2) && enough("fault", 2), "{found:?}");
+}
+
 /// The same of protocols whose homes perform accesses for others: most hold, and mistakes are of several sorts.
 #[test]
 fn many_protocols_that_perform_elsewhere_are_explored() {

@@ -3,6 +3,7 @@
 //! Skipped where Rumur (a Debian package) is not installed.
 
 use crate::arrays;
+use crate::elsewhere;
 use crate::oracle::{Answer, Oracle, SLOW, compile, number_before, quicker, root, run, system};
 use crate::shipped::written;
 use crate::slow;
@@ -90,6 +91,23 @@ fn rumur_agrees_about_the_file_tests() {
 #[test]
 fn rumur_counts_the_same_states_of_larger_systems() {
     RUMUR.counts_the_same_states_of_larger_systems();
+}
+
+#[test]
+fn another_checker_counts_the_same_states_of_what_homes_perform_beside_caches() {
+    let other = quicker();
+    if !other.is_installed() {
+        return;
+    }
+    let few = System { ops: Some(1), ..system(2, 1).system };
+    let config = Config { system: few, max_states: Some(20_000), ..system(2, 1) };
+    for seed in 0..slow::all_or(60, 3) {
+        let protocol = written(&elsewhere::beside_caches(seed * 104_729));
+        let report = explore(&protocol, &config).unwrap();
+        if report.verdict != Verdict::Incomplete {
+            other.compare(&format!("beside-{seed}"), &protocol, &config, &report).unwrap();
+        }
+    }
 }
 
 #[test]

@@ -19,7 +19,9 @@ fn simulated(program: &Path, nodes: &str, more: &[&str]) -> Run {
 }
 
 /// How many random programs are in a file.
-const PROGRAMS: u64 = 20;
+fn programs() -> u64 {
+    slow::all_or(20, 8)
+}
 
 /// How many files are tried: `make test-slow` tries 500 programs.
 fn files() -> u64 {
@@ -32,11 +34,11 @@ fn random_programs_mean_the_same_in_split_c() {
     for number in 0..files() {
         let of = |name: &str, words: Words| {
             let path = folder.path().join(format!("{name}{number}.{}", if name == "c" { "c" } else { "sc" }));
-            std::fs::write(&path, random_c::file(number * PROGRAMS, PROGRAMS, words)).unwrap();
+            std::fs::write(&path, random_c::file(number * programs(), programs(), words)).unwrap();
             path
         };
         let expected = output(&simulated(&of("c", Words::Plain), "1", &[]));
-        assert_eq!(expected.lines().count() as u64, PROGRAMS);
+        assert_eq!(expected.lines().count() as u64, programs());
         let plain = output(&simulated(&of("plain", Words::Plain), "1", &[]));
         assert_eq!(plain, expected, "as Split-C that uses nothing of it, file {number}");
         let split = of("split", Words::Split);

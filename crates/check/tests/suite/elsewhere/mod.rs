@@ -1,7 +1,10 @@
 //! Random protocols whose homes perform accesses for threads of other nodes (`perform .. as t of m`, `complete with`): at once or in a second event, with
 //! read-modify-writes or without, some with copies beside them, and about every third with a mistake.
 
+mod caches;
+
 use crate::random::{Random, Text};
+pub use caches::protocol as beside_caches;
 
 /// What stands for the home's answer to a request, of which the second may be a mistake.
 struct Answers {
