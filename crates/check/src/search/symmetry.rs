@@ -391,12 +391,13 @@ impl<'m> Symmetry<'m> {
             order.iter().zip(class).for_each(|(node, name)| self.to.nodes[*node as usize] = *name);
         }
         let mut bytes = std::mem::take(&mut self.bytes);
-        let names = (orders != &self.classes[..]).then_some(&self.to);
+        let is_renamed = orders != &self.classes[..];
+        let names = is_renamed.then_some(&self.to);
         if !(self.is_short
             && self.written.make(names, world)
             && self.written.pack(self.values.as_mut(), world, &mut bytes))
         {
-            self.pack_whole(world, orders != &self.classes[..], &mut bytes);
+            self.pack_whole(world, is_renamed, &mut bytes);
         }
         if least.is_empty() || *bytes < **least {
             std::mem::swap(&mut bytes, least);

@@ -7,8 +7,15 @@ pub fn is_asked_for() -> bool {
 
 /// All where all is tried, else one in so many, the first among them.
 #[allow(dead_code, reason = "not every program of tests has such a list")]
-pub fn one_in<I: IntoIterator>(many: usize, all: I) -> std::iter::StepBy<I::IntoIter> {
-    all.into_iter().step_by(all_or(1, many))
+pub fn one_in<I: IntoIterator>(many: usize, all: I) -> impl Iterator<Item = I::Item> {
+    in_turn(many, 0, all)
+}
+
+/// The same for one of a row of cases: each next one has the next of them, so that all are met by some case.
+#[allow(dead_code, reason = "not every program of tests has such a list")]
+pub fn in_turn<I: IntoIterator>(many: usize, turn: usize, all: I) -> impl Iterator<Item = I::Item> {
+    let (first, step) = all_or((0, 1), (turn % many, many));
+    all.into_iter().skip(first).step_by(step)
 }
 
 /// The whole where all is tried, else the part.

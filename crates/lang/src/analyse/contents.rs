@@ -184,13 +184,11 @@ impl Walk {
                     self.look("`with block` may have nothing to read", step.span)
                 }
                 StepKind::Fill(_) => self.look("`fill` may have nothing to read", step.span),
-                // An engine has no more than a buffer, of which a store leaves the other words garbage.
-                StepKind::Perform(perform) if !perform.loads() && self.cached => {
-                    self.look("`perform` may have nothing to store to", step.span)
-                }
                 StepKind::Perform(perform) if perform.loads() => {
                     self.look("`perform` may have nothing to read", step.span)
                 }
+                // An engine has no more than a buffer, of which a store leaves the other words garbage.
+                StepKind::Perform(_) if self.cached => self.look("`perform` may have nothing to store to", step.span),
                 StepKind::Install(None) if self.scatters => self.written.some = true,
                 StepKind::Install(None) | StepKind::Take(_) => self.written = Ways { some: true, every: true },
                 StepKind::Goto(state) => {

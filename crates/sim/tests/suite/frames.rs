@@ -41,10 +41,11 @@ fn programs_are_right_with_few_pages() {
 
 #[test]
 fn they_are_right_on_other_machines_and_with_other_blocks() {
-    for name in ["simple-coma", "typhoon-1", "typhoon-0", "typhoon-0-prototype"] {
+    let machines = ["simple-coma", "typhoon-1", "typhoon-0", "typhoon-0-prototype"];
+    for (number, name) in machines.into_iter().enumerate() {
         let few = machine(name, &[("memory.frames", "1"), ("network.jitter", "150")]);
         for &block in slow::all_or(&[32, 512][..], &[32]) {
-            for run in slow::one_in(2, programs()) {
+            for run in slow::in_turn(2, number, programs()) {
                 run.block(block).on(few.clone()).right();
             }
         }

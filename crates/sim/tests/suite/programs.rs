@@ -91,15 +91,18 @@ fn what_is_loaded_in_two_phases_is_pushed_for_both() {
 #[test]
 fn bodies_are_the_same_under_update_and_migratory() {
     const CUSTOM: [&str; 3] = ["stache", "update", "migratory"];
-    for (nodes, block, args) in [
+    for (number, (nodes, block, args)) in [
         (1, 64, &[][..]),
         (2, 32, &["-m", "1", "-e", "2"]),
         (4, 64, &[]),
         (4, 2048, &["-n", "70", "-r", "9", "-i", "4"]),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let run = Run::of("bodies", args).nodes(nodes).block(block).right();
         let custom = Run::of("bodies-update", args).under(&CUSTOM).nodes(nodes).block(block);
-        for name in slow::one_in(2, MACHINES) {
+        for name in slow::in_turn(2, number, MACHINES) {
             let result = custom.clone().on(machine(name, &[])).right();
             adds_up(&result);
             assert_eq!(result.output, run.output, "{name}");

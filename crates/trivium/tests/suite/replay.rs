@@ -94,9 +94,9 @@ fn machines_go_through_the_recorded_states_of_every_broken_protocol() {
         trivium(&["replay", file.to_str().unwrap(), "--machine", "typhoon"])
             .refuses(2, &["cannot be forced under timing"]);
     }
-    for &(name, options, shows) in BROKEN {
+    for (number, &(name, options, shows)) in BROKEN.iter().enumerate() {
         let (_folder, file) = recorded(&format!("broken/{name}"), options);
-        for machine in slow::one_in(3, ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"]) {
+        for machine in slow::in_turn(3, number, ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"]) {
             let run = trivium(&["replay", file.to_str().unwrap(), "--machine", machine]);
             assert_eq!(run.code, Some(1), "{name} on {machine}: {}", run.err);
             assert!(
