@@ -1,14 +1,16 @@
 //! Keeps states on disk: those that were found in sorted files, those that wait in the order in which they were found.
 //!
-//! What the states of one depth lead to is gathered in runs, each sorted by the bytes of the states. At the end of the depth they
-//! are merged with the states that were found before, which are read once, in order; what is left is new (Stern and
-//! Dill, "Using magnetic disk instead of main memory in the Murphi verifier", 1998). It is sorted again by the order in which it
-//! was found, so that states have the numbers that they have in memory.
+//! What the states of one depth lead to is gathered in runs, each sorted by the hashes and the bytes of the states. At the end of
+//! the depth they are merged with the states that were found before, which are read once, in order; what is left is new (Stern
+//! and Dill, "Using magnetic disk instead of main memory in the Murphi verifier", 1998). It is sorted again by the order in
+//! which it was found, so that states have the numbers that they have in memory.
 
 use super::expand::Harvest;
 use super::pack::hash;
-use super::runs::{Cursor, Merged, Order, RunWriter, Scratch, Sorter, StoredState};
+use super::runs::{Columns, Cursor, RunWriter, Scratch, StoredState};
+use super::sorter::{Merged, Order, Sorter};
 use super::sweep::{Batch, Keep, Weakness};
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -23,7 +25,7 @@ const LOGGED: u64 = 16;
 /// The states of a search on disk.
 pub(super) struct Disk {
     scratch: Scratch,
-    /// Files of all states found at earlier depths and the present one, each sorted by bytes.
+    /// Files of all states found at earlier depths and the present one, each sorted by hashes and bytes.
     found: Vec<File>,
     /// For each state the one before it, and its hash, in the order of their numbers.
     log: RunWriter,
@@ -35,8 +37,10 @@ pub(super) struct Disk {
     gathered: u64,
     states: u64,
     packed: u64,
-    /// Memory for what is gathered.
+    /// Memory for what is gathered, and for what is new of it.
     room: u64,
+    /// Memory that the end of the last depth took.
+    merging: u64,
 }
 
 impl Disk {
@@ -60,6 +64,7 @@ impl Disk {
             states: 0,
             packed: 0,
             room,
+            merging: 0,
         })
     }
 
@@ -67,49 +72,52 @@ impl Disk {
     fn number(&mut self, new: Sorter, most: u64) -> io::Result<bool> {
         self.next_name = self.states;
         let mut waiting = RunWriter::new(self.scratch.file()?);
-        let mut merged = new.merged(&self.scratch)?;
+        let mut merged = new.merged()?;
         let mut is_room = true;
-        while let Some(record) = merged.next()? {
+        while let Some(state) = merged.state() {
             if self.states >= most {
                 is_room = false;
                 break;
             }
-            self.log.put(&record.before.to_le_bytes())?;
-            self.log.put(&hash(&record.bytes).to_le_bytes())?;
-            waiting.record(&record)?;
+            self.log.put(&state.before.to_le_bytes())?;
+            self.log.put(&state.hash.to_le_bytes())?;
+            waiting.state(&state, Columns::Bytes)?;
             self.states += 1;
-            self.packed += record.bytes.len() as u64;
+            self.packed += state.bytes.len() as u64;
+            merged.advance()?;
         }
-        self.present = Some(Cursor::new(waiting.finish()?)?);
+        self.present = Some(Cursor::new(waiting.finish()?, Columns::Bytes)?);
         Ok(is_room)
     }
 
     /// What was gathered and is new: sorted by the order in which it was found, and added to the files of what was found.
     fn new_ones(&mut self) -> io::Result<Sorter> {
         let gathered = std::mem::replace(&mut self.candidates, Sorter::new(Order::Bytes, self.room));
-        let mut gathered = gathered.merged(&self.scratch)?;
+        self.merging = gathered.memory();
+        let mut gathered = gathered.merged()?;
         let mut before = self.found.iter().map(again).collect::<io::Result<Vec<Cursor>>>()?;
         let mut new = Sorter::new(Order::Place, self.room);
         let mut sorted = RunWriter::new(self.scratch.file()?);
-        let mut last: Option<Vec<u8>> = None;
-        while let Some(record) = gathered.next()? {
+        let mut last = None;
+        let mut last_bytes = Vec::new();
+        while let Some(state) = gathered.state() {
             // Of several that are alike the first found comes first.
-            if last.as_ref() == Some(&record.bytes) {
-                continue;
-            }
-            let mut is_known = false;
-            for cursor in &mut before {
-                while cursor.bytes().is_some_and(|bytes| bytes < &record.bytes[..]) {
-                    cursor.advance()?;
+            if last != Some(state.hash) || last_bytes != state.bytes {
+                last = Some(state.hash);
+                last_bytes.clear();
+                last_bytes.extend_from_slice(state.bytes);
+                let mut is_known = false;
+                for cursor in &mut before {
+                    is_known |= comes(cursor, &state)?;
                 }
-                is_known |= cursor.bytes() == Some(&record.bytes);
+                if !is_known {
+                    sorted.state(&state, Columns::Bytes)?;
+                    new.push(&self.scratch, &state)?;
+                }
             }
-            last = Some(record.bytes.clone());
-            if !is_known {
-                sorted.record(&record)?;
-                new.push(&self.scratch, record)?;
-            }
+            gathered.advance()?;
         }
+        self.merging += new.memory();
         self.found.push(sorted.finish()?);
         Ok(new)
     }
@@ -120,19 +128,31 @@ impl Disk {
             return Ok(());
         }
         let files = self.found.iter().map(File::try_clone).collect::<io::Result<Vec<File>>>()?;
-        self.found = vec![Merged::new(Order::Bytes, files)?.into_file(&self.scratch)?];
+        let merged = Merged::new(Order::Bytes, files, Columns::Bytes)?;
+        self.found = vec![merged.into_file(&self.scratch, Columns::Bytes)?];
         Ok(())
     }
 }
 
 /// A file from its beginning.
 fn again(file: &File) -> io::Result<Cursor> {
-    Cursor::new(file.try_clone()?)
+    Cursor::new(file.try_clone()?, Columns::Bytes)
+}
+
+/// Whether a state comes next in a sorted file, after all that are less.
+fn comes(cursor: &mut Cursor, state: &StoredState) -> io::Result<bool> {
+    while let Some(next) = cursor.state() {
+        match (next.hash, next.bytes).cmp(&(state.hash, state.bytes)) {
+            Ordering::Less => cursor.advance()?,
+            order => return Ok(order.is_eq()),
+        }
+    }
+    Ok(false)
 }
 
 impl Keep for Disk {
     fn begin(&mut self, first: &[u8], _: u64) -> io::Result<()> {
-        self.candidates.push(&self.scratch, StoredState { place: 0, before: 0, bytes: first.to_vec() })?;
+        self.candidates.push(&self.scratch, &StoredState { hash: hash(first), place: 0, before: 0, bytes: first })?;
         self.next_level(u64::MAX).map(|_| ())
     }
 
@@ -140,10 +160,11 @@ impl Keep for Disk {
         let mut batch = Batch::default();
         let Some(present) = &mut self.present else { return Ok(batch) };
         while (batch.len() as u64) < most
-            && let Some(record) = present.take()?
+            && let Some(state) = present.state()
         {
-            batch.push(&record.bytes, self.next_name);
+            batch.push(state.bytes, self.next_name);
             self.next_name += 1;
+            present.advance()?;
         }
         Ok(batch)
     }
@@ -157,9 +178,9 @@ impl Keep for Disk {
         for harvest in harvests {
             for at in 0..harvest.len() {
                 let before = batch.names[harvest.parents[at] as usize];
-                let record = StoredState { place: self.gathered, before, bytes: harvest.candidate(at).to_vec() };
+                let (hash, place, bytes) = (harvest.hashes[at], self.gathered, harvest.candidate(at));
+                self.candidates.push(&self.scratch, &StoredState { hash, place, before, bytes })?;
                 self.gathered += 1;
-                self.candidates.push(&self.scratch, record)?;
             }
         }
         Ok(true)
@@ -181,7 +202,7 @@ impl Keep for Disk {
     }
 
     fn memory(&self) -> u64 {
-        self.candidates.memory()
+        self.candidates.memory().max(self.merging)
     }
 
     fn on_disk(&self) -> Option<u64> {

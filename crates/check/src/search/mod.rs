@@ -32,6 +32,7 @@ mod ranks;
 mod runs;
 mod signatures;
 mod signing;
+mod sorter;
 mod states;
 pub(crate) mod store;
 mod sweep;
