@@ -611,6 +611,9 @@ pub(crate) enum Op {
         from: Reg,
         to: Reg,
     },
+    GatherBlock {
+        block: Reg,
+    },
     /// What an access has loaded, whose result this is.
     Gathered {
         from: Reg,

@@ -469,7 +469,8 @@ pub enum Over {
 #[allow(missing_docs)]
 pub enum With {
     Declared,
-    Block,
+    /// The message's object's, or that of another block.
+    Block(Option<Expr>),
     Payload,
     Own(Expr, Expr),
     Performed(Expr),

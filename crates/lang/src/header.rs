@@ -138,12 +138,18 @@ fn params(protocol: &Protocol, op: &Op) -> Vec<(CParam, usize)> {
     params
 }
 
+/// What comments call the result of a call.
+const RESULT: &str = "the result";
+
 /// What the types cannot say: ranges, and what `none` is.
 fn comment(protocol: &Protocol, op: &Op) -> String {
     let mut said = Vec::new();
-    for (what, ty) in
-        op.args.iter().map(|a| (a.name.as_str(), &a.ty)).chain(op.result.iter().map(|r| ("the result", r)))
-    {
+    if op.object_may_be_none {
+        let kind = &protocol.objects[op.object.index()];
+        let none = if op.object == BLOCK { "points to no block" } else { "is -1, for none" };
+        said.push(format!("where {kind} {none}, it returns at once"));
+    }
+    for (what, ty) in op.args.iter().map(|a| (a.name.as_str(), &a.ty)).chain(op.result.iter().map(|r| (RESULT, r))) {
         match ty {
             Type::Int { lo, hi } => said.push(format!("{what} is from {lo} to {hi}")),
             Type::Node { optional: true } => said.push(format!("{what} is a node, or -1 for none")),
@@ -158,7 +164,14 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
                 let each = elements(protocol, of);
                 said.push(format!("{what} points to the elements of {}, {each}", protocol.type_name(by)));
             }
-            Type::Object(kind) if *kind != BLOCK => {
+            Type::Object(BLOCK) => said.push(format!("{what} points to a byte of a block")),
+            Type::ObjectOrNone(BLOCK) if what == RESULT => {
+                said.push(format!("{what} points to a block, or is null for none"));
+            }
+            Type::ObjectOrNone(BLOCK) => {
+                said.push(format!("{what} points to a byte of a block: where none lies there, that is none"));
+            }
+            Type::Object(kind) => {
                 said.push(format!("{what} is the number of a {}", protocol.objects[kind.index()]));
             }
             Type::ObjectOrNone(kind) => {
@@ -184,8 +197,8 @@ fn elements(protocol: &Protocol, of: &Type) -> String {
 fn c_type(ty: &Type) -> &'static str {
     match ty {
         Type::Bool => "int",
+        Type::Address | Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => "void *",
         Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_) => "int32_t",
-        Type::Address => "void *",
         _ => "int64_t",
     }
 }

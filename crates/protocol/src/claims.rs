@@ -29,6 +29,34 @@ pub enum Promise {
     Mutex(OpId, OpId),
     /// Nobody returns from its k-th call before all have made theirs.
     Barrier(OpId),
+    /// When a copy is said to be done, its destination holds what its source held when it was asked for.
+    Copies(Copies),
+}
+
+/// A call that copies blocks, and the one that says when the copy is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// The call that copies; nothing is copied where it returns `none`, 0 or `false`.
+    pub copy: OpId,
+    /// The call that says so by its return, unless it returns `none`, 0 or `false`.
+    pub wait: OpId,
+    /// The first block of the destination.
+    pub to: BlockParameter,
+    /// That of the source.
+    pub from: BlockParameter,
+    /// Which argument says how many blocks are copied; one without it.
+    pub blocks: Option<u16>,
+    /// Whether `wait` is about the object that `copy` returns, and not about that on which it was called.
+    pub is_named_by_result: bool,
+}
+
+/// A parameter of a call that is a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockParameter {
+    /// The call's object.
+    Object,
+    /// One of its arguments.
+    Argument(u16),
 }
 
 /// Under which use a protocol keeps its promises.
@@ -46,6 +74,8 @@ pub enum Assume {
     Before(OpId, OpId),
     /// On each node one thread uses the protocol.
     OneThreadPerNode,
+    /// While a call copies ([`Promise::Copies`]), nobody stores to its source or uses its destination.
+    Quiet(OpId, OpId),
 }
 
 impl Assume {
@@ -53,7 +83,7 @@ impl Assume {
     pub fn counted_call(&self) -> Option<OpId> {
         match self {
             Assume::Alternate(op, _) | Assume::Once(op) | Assume::Before(op, _) => Some(*op),
-            Assume::OneWriterPerPhase | Assume::OneThreadPerNode | Assume::HomeWrites => None,
+            Assume::OneWriterPerPhase | Assume::OneThreadPerNode | Assume::HomeWrites | Assume::Quiet(..) => None,
         }
     }
 }

@@ -184,6 +184,8 @@ pub enum PayloadSource {
     Nothing,
     /// The block of the message's object.
     Block,
+    /// Another block of this node, or the present one in a message about another object.
+    BlockOf(Expr),
     /// The data of the message that is being handled, passed on.
     Received,
     /// Bytes of this node's memory.

@@ -40,7 +40,7 @@ pub fn may_look_at_forgotten(protocol: &Protocol) -> bool {
     let looks = |step: &StepKind| match step {
         StepKind::Copy { .. } | StepKind::Complete => true,
         StepKind::Send { payload: PayloadSource::Memory { .. } | PayloadSource::List(_), .. } => true,
-        StepKind::Send { payload: PayloadSource::Block, object, .. } => object.is_some(),
+        step if sends_other_block(step) => true,
         StepKind::Elsewhere(_, _, body) => any_step_of(body, touches_copy),
         _ => false,
     };
@@ -56,15 +56,26 @@ fn touches(steps: &[Step]) -> bool {
 
 /// Whether a step itself reads or writes the copy of the present block.
 pub fn touches_copy(step: &StepKind) -> bool {
-    matches!(
+    let touches = matches!(
         step,
-        StepKind::Send { payload: PayloadSource::Block, .. }
-            | StepKind::Install(None)
-            | StepKind::Complete
-            | StepKind::Perform(_)
-            | StepKind::Fill(_)
-            | StepKind::Take(_)
-    )
+        StepKind::Install(None) | StepKind::Complete | StepKind::Perform(_) | StepKind::Fill(_) | StepKind::Take(_)
+    );
+    touches || sends_present_block(step)
+}
+
+/// Whether a step sends the contents of the present block.
+pub fn sends_present_block(step: &StepKind) -> bool {
+    match step {
+        StepKind::Send { payload: PayloadSource::Block, object, .. } => object.is_none(),
+        StepKind::Send { payload: PayloadSource::BlockOf(block), .. } => matches!(block.kind, ExprKind::Object),
+        _ => false,
+    }
+}
+
+/// Whether a step sends the contents of a block that need not be the present one.
+pub fn sends_other_block(step: &StepKind) -> bool {
+    let sends = matches!(step, StepKind::Send { payload: PayloadSource::Block | PayloadSource::BlockOf(_), .. });
+    sends && !sends_present_block(step)
 }
 
 /// Whether a step itself reads or writes memory by its address. Words of a list, which say where they come from, are another matter.
@@ -103,9 +114,8 @@ impl CopyUse {
     fn follow(&mut self, steps: &[Step], written: &mut bool) {
         for step in steps {
             match &step.kind {
-                StepKind::Send { payload: PayloadSource::Block, .. } | StepKind::Complete | StepKind::Fill(_) => {
-                    self.reads |= !*written
-                }
+                StepKind::Complete | StepKind::Fill(_) => self.reads |= !*written,
+                kind if sends_present_block(kind) || sends_other_block(kind) => self.reads |= !*written,
                 StepKind::Perform(perform) if perform.loads() => self.reads |= !*written,
                 StepKind::Install(None) | StepKind::Take(_) => *written = true,
                 StepKind::Goto(state) => self.targets.push((*state, *written)),

@@ -361,6 +361,8 @@ pub struct Op {
     pub name: String,
     /// The object that it is about; the first parameter names it, unless it is [`NODE`].
     pub object: ObjectKindId,
+    /// Whether that parameter may be `none`: the call returns at once then.
+    pub object_may_be_none: bool,
     /// The parameters after the object.
     pub args: Vec<Named>,
     /// What it returns, if anything.

@@ -84,7 +84,14 @@ impl Protocol {
             }
             Promise::Mutex(a, b) => format!("mutex({}, {})", op(a), op(b)),
             Promise::Barrier(a) => format!("barrier({})", op(a)),
+            Promise::Copies(copies) => format!("copies({})", self.copying_names(copies.copy, copies.wait)),
         }
+    }
+
+    /// The call that copies and the one that says that it is done, once if they are one.
+    fn copying_names(&self, copy: OpId, wait: OpId) -> String {
+        let name = |op: OpId| self.ops[op.index()].name.as_str();
+        if copy == wait { name(copy).into() } else { format!("{}, {}", name(copy), name(wait)) }
     }
 
     /// An assumption as the file writes it.
@@ -97,6 +104,7 @@ impl Protocol {
             Assume::Alternate(a, b) => format!("alternate({}, {})", op(a), op(b)),
             Assume::Once(a) => format!("once({})", op(a)),
             Assume::Before(a, b) => format!("before({}, {})", op(a), op(b)),
+            Assume::Quiet(a, b) => format!("quiet({})", self.copying_names(*a, *b)),
         }
     }
 

@@ -125,8 +125,10 @@ fn values(step: &StepKind) -> Vec<&Expr> {
         StepKind::Perform(perform) => perform.args.iter().collect(),
         StepKind::Send { args, payload, object, to, .. } => {
             let mut all: Vec<&Expr> = args.iter().chain(object).chain([to]).collect();
-            if let PayloadSource::Memory { from, to } | PayloadSource::Own { from, to } = payload {
-                all.extend([from, to]);
+            match payload {
+                PayloadSource::Memory { from, to } | PayloadSource::Own { from, to } => all.extend([from, to]),
+                PayloadSource::BlockOf(block) => all.push(block),
+                _ => {}
             }
             all
         }

@@ -148,6 +148,7 @@ impl Looker<'_> {
                 (!asked).then(|| format!("`{}` is never called while another thread holds it", self.name(*acquire)))
             }),
             Promise::Barrier(arrive) => returns(*arrive),
+            Promise::Copies(copies) => returns(copies.copy).or_else(|| returns(copies.wait)),
         }
     }
 

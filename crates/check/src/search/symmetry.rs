@@ -110,7 +110,8 @@ fn count(number: usize) -> u32 {
 impl<'m> Symmetry<'m> {
     /// What can be exchanged in a system: nodes, objects with their homes, and values, as far as it is wanted. `None` if nothing can.
     pub fn of(model: &'m Model, config: &Config) -> Option<Symmetry<'m>> {
-        if !config.symmetry {
+        // What is kept of copies names threads, objects and contents.
+        if !config.symmetry || model.layout.copies.is_some() {
             return None;
         }
         let classes = classes(model);

@@ -70,6 +70,7 @@ fn is_free(model: &Model, intent: &Intent) -> bool {
     let protocol = model.protocol();
     let is_used_freely = protocol.conditions.iter().all(|condition| condition.event != event_kind(intent));
     is_used_freely
+        && model.layout.copies.is_none()
         && match intent {
             Intent::Read { .. } => true,
             Intent::Call { .. } => false,

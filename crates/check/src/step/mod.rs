@@ -14,6 +14,7 @@ use crate::step::remember::{Memory, Name};
 use crate::system::action::{Action, event_kind};
 use crate::system::body;
 use crate::system::client::{Intent, ThreadPlace};
+use crate::system::copying;
 use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::progress::note_demands;
@@ -615,6 +616,7 @@ impl<'m> Stepper<'m> {
             self.account.returned.push((thread, intent, value));
             body::done(self.model, world, thread, Some(value))?;
             returned(model, world, thread, op, object)?;
+            copying::returned(model, world, thread, (op, object), value);
             ghost::tell_return(&mut self.here(world, node), node, op, object, value)?;
         }
         Ok(())

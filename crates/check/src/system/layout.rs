@@ -1,6 +1,7 @@
 //! Where everything of fixed size lies in a state: records, memories, threads, and what the properties remember.
 
 use crate::system::client::Client;
+use crate::system::copying::CopyLayout;
 use crate::system::kinds::Homes;
 use crate::system::mark::MarkLayout;
 use std::ops::Range;
@@ -85,6 +86,8 @@ pub(crate) struct Layout {
     leads_at: Vec<usize>,
     /// What promises remember that are weaker than `last_write`.
     pub mark: Option<MarkLayout>,
+    /// What is kept of copies by calls.
+    pub copies: Option<CopyLayout>,
     threads: usize,
     /// Length of the fixed part: groups of bytes, filled up with zeros.
     pub len: usize,
@@ -159,6 +162,7 @@ impl Layout {
             .collect();
         let objects = |op: trivium_protocol::OpId| sizes.objects[protocol.ops[op.index()].object.index()] as usize;
         let mark = if sizes.general { MarkLayout::new(protocol, sizes.threads, objects, &mut take) } else { None };
+        let copies = CopyLayout::new(protocol, blocks, sizes.word_bytes, &mut take);
         debug_assert_eq!(client.threads.len(), sizes.threads);
         Layout {
             records,
@@ -186,6 +190,7 @@ impl Layout {
             assumed_at,
             leads_at,
             mark,
+            copies,
             threads: sizes.threads,
             len: len.next_multiple_of(GROUP),
         }

@@ -1,6 +1,7 @@
 //! What the promises mean in a state, and what must be remembered to tell (`docs/semantics.md`, section 7).
 
 use crate::system::client::Intent;
+use crate::system::copying::{self, is_destination, is_quiet};
 use crate::system::layout::BLOCK_BYTES;
 use crate::system::mark;
 use crate::system::model::Model;
@@ -129,7 +130,7 @@ fn load_at(model: &Model, world: &World, at: Range<usize>, (node, block): (Node,
         return Err(Violation::new(FORGOTTEN, format!("node {node} looks at block {block}")));
     }
     let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(seen) };
-    if seen == last || seen_in_phase(model, world, node, block, seen) {
+    if seen == last || seen_in_phase(model, world, node, block, seen) || is_destination(model, world, block) {
         return Ok(seen);
     }
     let promises = &model.protocol().promises;
@@ -178,6 +179,9 @@ fn seen_in_phase(model: &Model, world: &World, node: Node, block: u32, seen: u64
 
 /// Whether the assumptions and the discipline that the promises imply let a thread do this now.
 pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &Intent) -> bool {
+    if !is_quiet(model, world, intent) {
+        return false;
+    }
     let place = model.client.threads[thread];
     match intent {
         Intent::Read { .. } => true,
@@ -240,6 +244,7 @@ pub(crate) fn note_contention(model: &Model, world: &World, intent: &Intent, con
 pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &Intent) {
     let node = model.client.threads[thread].node;
     mark::started(model, world, thread, intent);
+    copying::called(model, world, thread, intent);
     match intent {
         Intent::Read { .. } => {}
         Intent::Write { block, .. }

@@ -60,7 +60,10 @@ pub(crate) fn stand_for_any(protocol: &Protocol) -> bool {
 fn moves_contents_alone(step: &StepKind) -> bool {
     match step {
         StepKind::Send { payload, .. } => {
-            matches!(payload, PayloadSource::Nothing | PayloadSource::Block | PayloadSource::Received)
+            matches!(
+                payload,
+                PayloadSource::Nothing | PayloadSource::Block | PayloadSource::BlockOf(_) | PayloadSource::Received
+            )
         }
         StepKind::Install(at) => at.is_none(),
         StepKind::Assign(..)
@@ -129,6 +132,7 @@ fn brings_data_elsewhere(protocol: &Protocol) -> bool {
 /// used where another object is the present one.
 fn may_cross_blocks(step: &StepKind) -> bool {
     match step {
+        StepKind::Send { payload: PayloadSource::BlockOf(_), .. } => true,
         StepKind::Send { payload, object, .. } => object.is_some() && !matches!(payload, PayloadSource::Nothing),
         StepKind::Elsewhere(_, _, body) => trivium_protocol::walk::any_step_of(body, |step| {
             matches!(step, StepKind::Install(_))

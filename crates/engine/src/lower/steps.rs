@@ -449,6 +449,10 @@ impl Lowering<'_> {
     fn gather(&mut self, payload: &PayloadSource, span: Span) -> Option<()> {
         match payload {
             PayloadSource::Nothing | PayloadSource::Block => return None,
+            PayloadSource::BlockOf(block) => {
+                let block = self.object(block)?;
+                self.effect(Op::GatherBlock { block }, span);
+            }
             PayloadSource::Received => {
                 self.emit(Op::Received, span);
             }

@@ -83,6 +83,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let payload: Payload = match source {
             PayloadSource::Nothing => return Ok(()),
             PayloadSource::Block => self.m.gather_block(object),
+            PayloadSource::BlockOf(block) => {
+                let id = self.object_number(block)?;
+                self.m.gather_block(Object { kind: BLOCK, id })
+            }
             PayloadSource::Received => self.event.payload.ok_or(FaultKind::NoData).at(span)?,
             PayloadSource::Memory { from, to } => {
                 let (first, last) = (self.address(from)?, self.address(to)?);

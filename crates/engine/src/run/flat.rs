@@ -7,7 +7,7 @@ use crate::flat::{About, FaultPart, Op, Seek, SendPlan, SetReg, Source, Target, 
 use crate::layout::ListCell;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
 use crate::set::Set;
-use trivium_protocol::{EventKind, NODE, Operator, RoleId, SetOperator, StateId};
+use trivium_protocol::{BLOCK, EventKind, NODE, Operator, RoleId, SetOperator, StateId};
 
 /// The value of a register.
 macro_rules! reg {
@@ -518,6 +518,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             Op::GatherOwn { from, to } => {
                 let (from, to) = (reg!(self, from).cast_unsigned(), reg!(self, to).cast_unsigned());
                 beside.gathered = Some(self.m.gather_own(from, to));
+            }
+            Op::GatherBlock { block } => {
+                let id = object_number(reg!(self, block));
+                beside.gathered = Some(self.m.gather_block(Object { kind: BLOCK, id }));
             }
             Op::Gathered { from } => beside.gathered = Some(check!(self, at, payload_of(reg!(self, from)))),
             Op::GatherList { other, blocks, list } => {

@@ -38,8 +38,8 @@ use trivium_engine::Engine;
 use trivium_protocol::orders::depends_on_order;
 use trivium_protocol::walk::{any_step, code, each_step, performs_for_threads};
 use trivium_protocol::{
-    BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformFor, PerformKind, Protocol, Role, RoleId, Step,
-    StepKind,
+    BLOCK, ExprKind, MessageId, Operation, PayloadShape, PerformFor, PerformKind, Promise, Protocol, Role, RoleId,
+    Step, StepKind,
 };
 
 /// Most nodes, and most elements of a set, since sets are numbers here.
@@ -163,6 +163,12 @@ impl<'m> Export<'m> {
                     protocol.lanes[lane].name
                 ),
                 "declare it `fifo`, or leave `behind` out",
+            ));
+        }
+        if let Some(copies) = protocol.promises.iter().find(|promise| matches!(promise, Promise::Copies(_))) {
+            return Err(ConfigError::new(
+                format!("the promise `{}` cannot be exported", protocol.promise_name(copies)),
+                "write what it says as a scenario: a store, the copy, and a load of the destination",
             ));
         }
         self.check_operations()?;

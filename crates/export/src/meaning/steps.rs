@@ -187,6 +187,7 @@ impl<'s> Writer<'s> {
         let args = self.arguments(&declared.args, args);
         let data = match payload {
             PayloadSource::Block => MEM.at(ME).at(&object * self.scope.export.stride) + 1,
+            PayloadSource::BlockOf(block) => MEM.at(ME).at(self.scope.number(block) * self.scope.export.stride) + 1,
             PayloadSource::Received => {
                 Self::needs_data(out);
                 DATA.into()

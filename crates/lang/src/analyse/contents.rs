@@ -6,6 +6,7 @@
 //! for then they may be looked at ([`Contents::surely`]).
 
 use crate::diagnostics::Diagnostics;
+use trivium_protocol::copies::sends_present_block;
 use trivium_protocol::source::{SourceMap, Span};
 use trivium_protocol::walk::inner;
 use trivium_protocol::*;
@@ -180,9 +181,7 @@ impl Walk {
     fn follow(&mut self, steps: &[Step]) {
         for step in steps {
             match &step.kind {
-                StepKind::Send { payload: PayloadSource::Block, object: None, .. } => {
-                    self.look("`with block` may have nothing to read", step.span)
-                }
+                kind if sends_present_block(kind) => self.look("`with block` may have nothing to read", step.span),
                 StepKind::Fill(_) => self.look("`fill` may have nothing to read", step.span),
                 StepKind::Perform(perform) if perform.loads() => {
                     self.look("`perform` may have nothing to read", step.span)

@@ -6,7 +6,7 @@
 //! `take`. Nothing is said of a protocol that reads or writes copies in other ways: by address, from the role of another
 //! object, or in a claim; and nothing of a node on which several roles do.
 
-use trivium_protocol::copies::{live_states, looks_at_memory, moves_by_address, touches_copy};
+use trivium_protocol::copies::{live_states, looks_at_memory, moves_by_address, sends_other_block, touches_copy};
 use trivium_protocol::walk::{any_expr, inner};
 use trivium_protocol::*;
 
@@ -40,7 +40,7 @@ fn touches_otherwise(steps: &[Step], is_own: bool) -> bool {
     steps.iter().any(|step| match &step.kind {
         kind if moves_by_address(kind) => true,
         StepKind::Send { payload: PayloadSource::List(_), .. } => true,
-        StepKind::Send { payload: PayloadSource::Block, object: Some(_), .. } => true,
+        kind if sends_other_block(kind) => true,
         kind if touches_copy(kind) => !is_own,
         StepKind::Elsewhere(_, _, body) => touches_otherwise(body, false),
         kind => inner(kind).any(|steps| touches_otherwise(steps, is_own)),

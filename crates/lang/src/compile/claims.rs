@@ -9,7 +9,7 @@ impl Compiler {
     pub(super) fn claims(&mut self, file: &ast::File) {
         for item in &file.items {
             match item {
-                Item::Promises { words, .. } => words.iter().for_each(|w| self.promise(w)),
+                Item::Promises { words, .. } => words.iter().for_each(|w| self.promise(file, w)),
                 Item::Assume(words) => words.iter().for_each(|w| match &w.when {
                     Some(when) => self.condition(w, when),
                     None => self.assume(w),
@@ -21,6 +21,7 @@ impl Compiler {
             }
         }
         self.last_phase_has_one_writer(file);
+        self.copies_are_compared_and_quiet(file);
         self.something_synchronises(file);
     }
 
@@ -43,6 +44,81 @@ impl Compiler {
         if let Some(span) = Self::promised_at(file, "release_consistency") {
             self.error(span, "nothing synchronises here: `release_consistency` needs a call that releases")
                 .help("name it: `release_consistency(release)` or `release_consistency(acquire, release)`; or promise `mutex` or `barrier`");
+        }
+    }
+
+    /// The call that copies, and the one that says that it is done: the same where one is named.
+    fn copying_calls(&mut self, word: &ast::Word) -> Option<(OpId, OpId)> {
+        let calls = self.calls(word, if word.args.len() == 1 { 1 } else { 2 })?;
+        Some((calls[0], *calls.last()?))
+    }
+
+    /// The calls of `copies`, and which of their parameters are the ends of the copy.
+    fn copies(&mut self, file: &ast::File, word: &ast::Word) -> Option<Promise> {
+        let (copy, wait) = self.copying_calls(word)?;
+        let (copied, waited) = (&self.protocol.ops[copy.index()], &self.protocol.ops[wait.index()]);
+        let is_named_by_result = match copied.result {
+            Some(Type::Object(kind) | Type::ObjectOrNone(kind)) => kind == waited.object,
+            _ => false,
+        };
+        if !is_named_by_result && copied.object != waited.object {
+            let (copy, wait) = (&copied.name, &waited.name);
+            let what = format!("nothing says of which copy `{wait}` speaks");
+            let help =
+                format!("let `{copy}` return the object that `{wait}` is about, or let both be about the same kind");
+            self.error(word.name.span, what).help(help);
+            return None;
+        }
+        let first = file.items.iter().find_map(|item| match item {
+            Item::Op { name, params, .. } if name.text == copied.name => {
+                params.first().map(|param| param.name.text.clone())
+            }
+            _ => None,
+        });
+        let argument =
+            |name: &str| copied.args.iter().position(|arg| arg.name == name).and_then(|at| u16::try_from(at).ok());
+        let is_block =
+            |at: u16| matches!(copied.args[usize::from(at)].ty, Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK));
+        let end = |name: &str| match argument(name) {
+            Some(at) => is_block(at).then_some(BlockParameter::Argument(at)),
+            None => (copied.object == BLOCK && first.as_deref() == Some(name)).then_some(BlockParameter::Object),
+        };
+        let (Some(to), Some(from)) = (end("to"), end("from")) else {
+            let what = format!("`{}` has no blocks `to` and `from`, so that nothing says what it copies", copied.name);
+            self.error(word.name.span, what).help("declare them: `op copy(to: block?, from: block?, n: 1..8): job?`");
+            return None;
+        };
+        let blocks = argument("n");
+        if blocks.is_some_and(|at| !matches!(copied.args[usize::from(at)].ty, Type::Int { .. })) {
+            let what = format!("`n` of `{}` says how many blocks it copies, and is no number", copied.name);
+            self.error(word.name.span, what).help("give it a range: `n: 1..8`");
+            return None;
+        }
+        Some(Promise::Copies(Copies { copy, wait, to, from, blocks, is_named_by_result }))
+    }
+
+    /// `copies` means something only where loads are compared, and nobody disturbs a copy.
+    fn copies_are_compared_and_quiet(&mut self, file: &ast::File) {
+        let protocol = &self.protocol;
+        let Some(copies) = protocol.promises.iter().find_map(|promise| match promise {
+            Promise::Copies(copies)
+                if !protocol.assumptions.contains(&Assume::Quiet(copies.copy, copies.wait))
+                    || !protocol.promises.iter().any(|p| matches!(p, Promise::LastWrite | Promise::Sequential)) =>
+            {
+                Some(*copies)
+            }
+            _ => None,
+        }) else {
+            return;
+        };
+        let Some(span) = Self::promised_at(file, "copies") else { return };
+        let quiet = self.protocol.assume_name(&Assume::Quiet(copies.copy, copies.wait));
+        if self.protocol.assumptions.contains(&Assume::Quiet(copies.copy, copies.wait)) {
+            self.error(span, "`copies` says what loads return, and nothing compares them")
+                .help("promise `last_write` or `sequential` as well");
+        } else {
+            self.error(span, "`copies` needs to know who uses the memory while a copy is under way")
+                .help(format!("say that nobody stores to the source or uses the destination: `assume {quiet}`"));
         }
     }
 
@@ -106,7 +182,7 @@ impl Compiler {
         found
     }
 
-    fn promise(&mut self, word: &ast::Word) {
+    fn promise(&mut self, file: &ast::File, word: &ast::Word) {
         let promise = match word.name.text.as_str() {
             "single_writer" => Some(Promise::SingleWriter),
             "last_write" => Some(Promise::LastWrite),
@@ -117,6 +193,7 @@ impl Compiler {
             "release_consistency" => self.release_consistency(word),
             "mutex" => self.calls(word, 2).map(|c| Promise::Mutex(c[0], c[1])),
             "barrier" => self.calls(word, 1).map(|c| Promise::Barrier(c[0])),
+            "copies" => self.copies(file, word),
             other => {
                 self.unknown(
                     word.name.span,
@@ -132,6 +209,7 @@ impl Compiler {
                         "release_consistency",
                         "mutex",
                         "barrier",
+                        "copies",
                     ],
                 );
                 None
@@ -152,12 +230,21 @@ impl Compiler {
             "alternate" => self.calls(word, 2).map(|c| Assume::Alternate(c[0], c[1])),
             "once" => self.calls(word, 1).map(|c| Assume::Once(c[0])),
             "before" => self.calls(word, 2).map(|c| Assume::Before(c[0], c[1])),
+            "quiet" => self.copying_calls(word).map(|(copy, wait)| Assume::Quiet(copy, wait)),
             other => {
                 self.unknown(
                     word.name.span,
                     "assumption",
                     other,
-                    ["one_writer_per_phase", "one_thread_per_node", "home_writes", "alternate", "once", "before"],
+                    [
+                        "one_writer_per_phase",
+                        "one_thread_per_node",
+                        "home_writes",
+                        "alternate",
+                        "once",
+                        "before",
+                        "quiet",
+                    ],
                 );
                 None
             }

@@ -295,29 +295,44 @@ impl Compiler {
             if !self.fresh(name, "call", &taken) {
                 continue;
             }
-            let rule = "the parameters of a call are scalars, and lists and arrays by number, not of addresses, whose size does not depend on `nodes`";
+            let rule = "the parameters of a call are scalars, and lists and arrays by number, not of addresses or blocks, whose size does not depend on `nodes`";
             let mut args = self.fields(params, rule, types::is_passed);
-            let object = match args.first().map(|a| a.ty.clone()) {
-                Some(Type::Object(kind)) => {
-                    args.remove(0);
-                    kind
+            let names_places = |of: &Type| match of {
+                Type::Record(record) => {
+                    let fields = &self.protocol.records[record.index()].fields;
+                    !fields.iter().all(|field| types::is_same_to_a_program(&field.ty))
                 }
-                Some(Type::ObjectOrNone(kind)) => {
-                    let kind = &self.protocol.objects[kind.index()];
-                    let (found, help) =
-                        (format!("a call is about an object, and `{kind}?` may be none"), format!("write `{kind}`"));
-                    self.error(params[0].name.span, found).help(help);
-                    continue;
-                }
-                _ => NODE,
+                _ => false,
             };
+            let is_list_of_places =
+                |ty: &Type| matches!(ty, Type::List { of, .. } | Type::Array { of, .. } if names_places(of));
+            if let Some(at) = args.iter().position(|arg| is_list_of_places(&arg.ty)) {
+                self.error(args[at].span, rule).help("pass what a list or an array has of them one by one");
+            }
+            let (object, object_may_be_none) = match args.first().map(|a| &a.ty) {
+                Some(Type::Object(kind)) => (*kind, false),
+                Some(Type::ObjectOrNone(kind)) => (*kind, true),
+                _ => (NODE, false),
+            };
+            if object != NODE {
+                args.remove(0);
+            }
             let written = result.as_ref();
             let result = written.and_then(|ty| self.ty(ty));
             if result.as_ref().is_some_and(|ty| !types::is_scalar(ty) || *ty == Type::Thread) {
                 self.error(name.span, "the result of a call is a scalar")
                     .help("return what is in it, or write to memory");
             }
-            self.protocol.ops.push(Op { name: name.text.clone(), object, args, result, span: name.span });
+            if let Some(result) = result.as_ref().filter(|_| object_may_be_none)
+                && !types::has_value_for_none(result)
+            {
+                let (kind, result) = (&self.protocol.objects[object.index()], self.type_name(result));
+                let what =
+                    format!("a call about no {kind} returns 0, `false` or `none`, and `{result}` has none of them");
+                self.error(name.span, what).help("let the result have one, or the first parameter no `?`");
+            }
+            let name_text = name.text.clone();
+            self.protocol.ops.push(Op { name: name_text, object, object_may_be_none, args, result, span: name.span });
         }
     }
 

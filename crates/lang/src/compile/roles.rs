@@ -87,7 +87,6 @@ impl Compiler {
             }
         }
         self.check_one_role_for_each_call();
-        self.check_payloads();
         self.check_access_roles();
     }
 
@@ -105,19 +104,6 @@ impl Compiler {
                         .help("one role of a node answers a call; let it call an action of the other");
                     break;
                 }
-            }
-        }
-    }
-
-    /// `with block` is the block of the message's object: there must be one.
-    fn check_payloads(&mut self) {
-        for m in 0..self.protocol.messages.len() {
-            let message = &self.protocol.messages[m];
-            if message.payload == PayloadShape::Block && message.object != BLOCK && message.role.0 != u8::MAX {
-                let kind = &self.protocol.objects[message.object.index()];
-                let what = format!("`{}` carries a block, but it is about an object of kind `{kind}`", message.name);
-                let span = message.span;
-                self.error(span, what).help("use `with memory` and name the range at the send");
             }
         }
     }

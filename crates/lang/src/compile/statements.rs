@@ -398,6 +398,12 @@ impl Compiler {
                 .help(format!("say it: `send {} of OBJECT to ..`", name.text));
             return None;
         }
+        if matches!(payload, PayloadSource::Block) && wanted != BLOCK {
+            let wanted = &self.protocol.objects[wanted.index()];
+            let what = format!("`{}` is about an object of kind `{wanted}`: which block does it carry?", name.text);
+            self.error(span, what).help(format!("say it: `send {} with block BLOCK ..`", name.text));
+            return None;
+        }
         Some(StepKind::Send { message: id, args: values, payload, object, to })
     }
 
@@ -423,7 +429,10 @@ impl Compiler {
     ) -> Option<PayloadSource> {
         Some(match (with, shape) {
             (With::Declared, PayloadShape::Nothing) => PayloadSource::Nothing,
-            (With::Declared | With::Block, PayloadShape::Block) => PayloadSource::Block,
+            (With::Declared | With::Block(None), PayloadShape::Block) => PayloadSource::Block,
+            (With::Block(Some(block)), PayloadShape::Block) => {
+                PayloadSource::BlockOf(self.expr_of(frame, block, &Type::Object(BLOCK))?)
+            }
             (With::Payload, PayloadShape::Block | PayloadShape::Memory | PayloadShape::List | PayloadShape::Bytes) => {
                 PayloadSource::Received
             }

@@ -52,10 +52,23 @@ pub(super) fn is_sent(ty: &Type) -> bool {
     is_scalar(ty) || matches!(ty, Type::NodeSet | Type::Array { .. } | Type::List { .. })
 }
 
+/// Whether a scalar is the same number to a protocol and to its program.
+pub(super) fn is_same_to_a_program(scalar: &Type) -> bool {
+    !matches!(scalar, Type::Thread | Type::Address | Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK))
+}
+
+/// Whether a call that is about no object has something to return: nothing, 0, `false` or `none`.
+pub(super) fn has_value_for_none(result: &Type) -> bool {
+    match result {
+        Type::Int { lo, hi } => lo.at(1) <= 0 && lo.at(COMPILED_FOR) <= 0 && hi.at(1) >= 0 && hi.at(COMPILED_FOR) >= 0,
+        Type::Bool | Type::Word | Type::Node { optional: true } | Type::ObjectOrNone(_) => true,
+        _ => false,
+    }
+}
+
 /// Whether a call can be passed a value of the type: a list or an array as numbers, whatever the number of nodes.
 pub(super) fn is_passed(ty: &Type) -> bool {
-    let is_element =
-        |of: &Type| matches!(of, Type::Record(_)) || (is_scalar(of) && !matches!(of, Type::Thread | Type::Address));
+    let is_element = |of: &Type| matches!(of, Type::Record(_)) || (is_scalar(of) && is_same_to_a_program(of));
     match ty {
         Type::List { of, up_to, .. } => up_to.per_node == 0 && is_element(of),
         Type::Array { by, of } => {

@@ -423,7 +423,9 @@ impl Compiler {
                         ast::With::Memory(a, b) | ast::With::Own(a, b) => {
                             [a, b].into_iter().for_each(|e| used_in_expr(e, used))
                         }
-                        ast::With::List(e) | ast::With::Performed(e) => used_in_expr(e, used),
+                        ast::With::List(e) | ast::With::Performed(e) | ast::With::Block(Some(e)) => {
+                            used_in_expr(e, used)
+                        }
                         _ => {}
                     }
                 }

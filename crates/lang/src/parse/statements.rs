@@ -229,7 +229,10 @@ impl Parser<'_> {
         loop {
             if self.eat_word("with") {
                 with = if self.eat_word("block") {
-                    With::Block
+                    // A block may be called `to`: `with block to to home`.
+                    let is_called_to = self.is_word("to") && self.next_is_word("to");
+                    let ends = !is_called_to && ["to", "of", "with"].iter().any(|word| self.is_word(word));
+                    With::Block(if ends { None } else { Some(self.sum()?) })
                 } else if self.eat_word("payload") {
                     With::Payload
                 } else if self.eat_word("list") {

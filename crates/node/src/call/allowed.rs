@@ -3,6 +3,7 @@
 
 use crate::core::NodeCore;
 use crate::error::NodeError;
+use crate::records::NONE;
 use crate::space::{Binding, SpaceCall};
 use trivium_engine::Object;
 use trivium_guest::{ProgramFault, SHARED_BASE, SplitPhase};
@@ -45,7 +46,8 @@ pub(crate) enum SplitPhaseStep {
 }
 
 impl<C> NodeCore<C> {
-    /// The object that a call is about: its first argument, which is taken out, unless it is about the node.
+    /// The object that a call is about: its first argument, which is taken out, unless it is about the node. `None` where the program's
+    /// value names none, and the call may be about none.
     ///
     /// # Errors
     /// There is none, or no such object.
@@ -54,10 +56,11 @@ impl<C> NodeCore<C> {
         protocol: usize,
         op: OpId,
         words: &mut Vec<i64>,
-    ) -> Result<Object, ProgramFault> {
-        let kind = self.protocols.engines[protocol].protocol().ops[op.index()].object;
+    ) -> Result<Option<Object>, ProgramFault> {
+        let declared = &self.protocols.engines[protocol].protocol().ops[op.index()];
+        let (kind, may_be_none) = (declared.object, declared.object_may_be_none);
         if kind == NODE {
-            return Ok(Object { kind, id: 0 });
+            return Ok(Some(Object { kind, id: 0 }));
         }
         let name = self.protocols.call_name(protocol, op);
         if words.is_empty() {
@@ -65,17 +68,44 @@ impl<C> NodeCore<C> {
         }
         let first = words.remove(0);
         if kind == BLOCK {
-            let offset = self.shared_offset(&name, first)?.cast_unsigned();
-            self.check_lies_under(protocol, &name, offset)?;
-            return Ok(self.block_of(offset));
+            let lies_there = || {
+                let offset = self.shared_offset(&name, first).ok()?.cast_unsigned();
+                self.protocol_at(offset).filter(|&keeper| keeper == protocol)
+            };
+            if may_be_none && lies_there().is_none() {
+                return Ok(None);
+            }
+            return self.named_block(protocol, &name, first).map(Some);
         }
         match u32::try_from(first) {
-            Ok(id) => Ok(Object { kind, id }),
+            Ok(id) => Ok(Some(Object { kind, id })),
+            Err(_) if may_be_none => Ok(None),
             Err(_) => Err(ProgramFault::new(format!(
                 "node {}: {name} of object {first}, which is not from 0 to {}",
                 self.me,
                 u32::MAX
             ))),
+        }
+    }
+
+    /// The block of a program's pointer.
+    fn named_block(&self, protocol: usize, name: &str, pointer: i64) -> Result<Object, ProgramFault> {
+        let offset = self.shared_offset(name, pointer)?.cast_unsigned();
+        self.check_lies_under(protocol, name, offset)?;
+        Ok(self.block_of(offset))
+    }
+
+    /// An argument of a call that is one number, as the protocol has it: of a pointer its offset, or its block.
+    fn scalar_passed(&self, protocol: usize, name: &str, ty: &Type, passed: i64) -> Result<i64, ProgramFault> {
+        match ty {
+            Type::Address => self.shared_offset(name, passed),
+            Type::Object(BLOCK) => Ok(self.named_block(protocol, name, passed)?.id.into()),
+            Type::ObjectOrNone(BLOCK) => {
+                let offset = self.shared_offset(name, passed).ok();
+                let block = offset.and_then(|offset| self.known_block(protocol, offset.cast_unsigned()));
+                Ok(block.map_or(NONE, i64::from))
+            }
+            _ => Ok(passed),
         }
     }
 
@@ -128,10 +158,12 @@ impl<C> NodeCore<C> {
         }
         let mut at = 0;
         for arg in &declared.args {
-            if arg.ty == Type::Address {
-                words[at] = self.shared_offset(&name, words[at]).map_err(Refusal::Program)?;
+            let takes = engine.protocol().passed_for(&arg.ty);
+            // Lists and arrays have neither addresses nor blocks.
+            if let [passed] = &mut words[at..at + takes] {
+                *passed = self.scalar_passed(protocol, &name, &arg.ty, *passed).map_err(Refusal::Program)?;
             }
-            at += engine.protocol().passed_for(&arg.ty);
+            at += takes;
         }
         *words = engine
             .words_passed(op, words)

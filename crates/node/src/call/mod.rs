@@ -394,7 +394,10 @@ impl<N: CallHost> Caller<'_, N> {
 
     /// A call of a protocol, with the words of its arguments, the object's first.
     fn begin_op(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<CallStep, ProgramFault> {
-        let object = self.node.core().called_object(protocol, op, &mut words)?;
+        let core = self.node.core();
+        let Some(object) = core.called_object(protocol, op, &mut words)? else {
+            return Ok(CallStep::Done(core.protocols.returned_for_none(protocol, op)));
+        };
         self.go_on(Flight::Calls { protocol, op, object, words })
     }
 

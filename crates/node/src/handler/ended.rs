@@ -5,8 +5,7 @@ use crate::core::{NodeCore, OwnRecords, allows};
 use crate::records::{Held, Instance};
 use crate::thread::{Grant, NodeThreads, Wait};
 use trivium_engine::{Disposition, Engine, Event, Object, Outcome, Payload, Thread};
-use trivium_guest::SHARED_BASE;
-use trivium_protocol::{OpId, Promise, Protocol, Response, Type};
+use trivium_protocol::{Promise, Response};
 
 /// Why a thread goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,9 @@ pub trait ThreadHost: HandlerMemory {
 pub fn let_threads_go_on<N: ThreadHost>(node: &mut N, effects: &Effects, when: &N::When) {
     for &(thread, value) in &effects.answers {
         let Some(Wait::Call { protocol, op, .. }) = node.core().threads[thread].wait else { continue };
-        let (value, is_barrier) = returns_to_program(node.core().protocols.engines[protocol].protocol(), op, value);
+        let protocols = &node.core().protocols;
+        let value = protocols.returned(protocol, op, value);
+        let is_barrier = protocols.engines[protocol].protocol().promises.contains(&Promise::Barrier(op));
         node.core_mut().threads[thread].answered = Some(value);
         node.goes_on(thread, GoesOn::Returned(is_barrier), when);
     }
@@ -171,12 +172,4 @@ impl<C> NodeCore<C> {
             (_, Some(event)) => event.payload,
         }
     }
-}
-
-/// What the call in which a thread waits returns to its program, if that is this value to the protocol; and whether it is one of the protocol's
-/// barriers.
-fn returns_to_program(protocol: &Protocol, op: OpId, value: i64) -> (i64, bool) {
-    let is_address = protocol.ops[op.index()].result == Some(Type::Address);
-    let value = if is_address { value + i64::from(SHARED_BASE) } else { value };
-    (value, protocol.promises.contains(&Promise::Barrier(op)))
 }

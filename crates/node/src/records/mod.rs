@@ -15,6 +15,7 @@ mod usage;
 pub use blocked::{Arrived, Blockage, Blocked, InQueue, MessageKind};
 pub use lines::Lines;
 pub use locks::{ASKS, Asking, Locks, OVERTAKES, RELEASE, Taken, holder};
+pub(crate) use protocols::NONE;
 pub use protocols::{Protocols, Roomy};
 pub use schedule::{Held, Instance, Schedule};
 pub use split_phase::SplitPhaseCalls;

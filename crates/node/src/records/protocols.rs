@@ -3,10 +3,14 @@
 use super::SplitPhaseCalls;
 use std::rc::Rc;
 use trivium_engine::Engine;
+use trivium_guest::SHARED_BASE;
 use trivium_protocol::copies::{keeping_roles, may_look_at_forgotten};
 use trivium_protocol::walk::performs_for_threads;
-use trivium_protocol::{Assume, LaneId, OpId, Promise, Protocol, RoleId};
+use trivium_protocol::{Assume, BLOCK, LaneId, OpId, Promise, Protocol, RoleId, Type};
 use trivium_protocol::{NoRmw, refuses_rmw};
+
+/// No object, node or thread, as a protocol has it.
+pub(crate) const NONE: i64 = -1;
 
 /// A finite lane on which any event finds the room that it needs while there are few messages on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +163,26 @@ impl Protocols {
     pub fn call_name(&self, protocol: usize, op: OpId) -> String {
         let protocol = self.engines[protocol].protocol();
         format!("{}.{}", protocol.name, protocol.ops[op.index()].name)
+    }
+
+    /// What a call returns to its program, if that is this value to the protocol: of an address or a block a pointer, of no block a null
+    /// pointer.
+    pub fn returned(&self, protocol: usize, op: OpId, value: i64) -> i64 {
+        match self.engines[protocol].protocol().ops[op.index()].result {
+            Some(Type::Address) => value + i64::from(SHARED_BASE),
+            Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) => {
+                u64::try_from(value).map_or(0, |id| (id * self.block).cast_signed() + i64::from(SHARED_BASE))
+            }
+            _ => value,
+        }
+    }
+
+    /// What a call returns to its program at once because it is about no object.
+    pub fn returned_for_none(&self, protocol: usize, op: OpId) -> i64 {
+        match self.engines[protocol].protocol().ops[op.index()].result {
+            Some(Type::Node { .. } | Type::ObjectOrNone(_)) => self.returned(protocol, op, NONE),
+            _ => 0,
+        }
     }
 
     /// How many kinds of messages the protocols before one have.

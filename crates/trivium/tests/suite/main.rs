@@ -3,6 +3,7 @@
 mod architecture;
 #[path = "../../../check/tests/suite/arrays/protocol.rs"]
 mod arrays;
+mod block_arguments;
 #[path = "../../../check/tests/suite/blocks/mod.rs"]
 mod blocks;
 mod both;

@@ -167,7 +167,14 @@ impl Hand {
     pub fn op(&mut self, name: &str, args: &[Type]) -> OpId {
         let object = self.last().object;
         let args = args.iter().enumerate().map(|(i, ty)| named(i, ty.clone())).collect();
-        self.protocol.ops.push(Op { name: name.into(), object, args, result: None, span: Span::default() });
+        self.protocol.ops.push(Op {
+            name: name.into(),
+            object,
+            object_may_be_none: false,
+            args,
+            result: None,
+            span: Span::default(),
+        });
         OpId(self.protocol.ops.len() as u16 - 1)
     }
 

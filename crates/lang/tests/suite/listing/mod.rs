@@ -126,6 +126,7 @@ impl Lister<'_> {
                 let payload = match payload {
                     PayloadSource::Nothing => String::new(),
                     PayloadSource::Block => " with block".into(),
+                    PayloadSource::BlockOf(block) => format!(" with block {}", self.expr(block)),
                     PayloadSource::Received => " with payload".into(),
                     PayloadSource::Memory { from, to } => {
                         format!(" with memory[{}..{}]", self.expr(from), self.expr(to))
