@@ -103,6 +103,7 @@ impl<'p> Flow<'p> {
         self.variables();
         self.messages();
         self.ghosts();
+        self.copies();
         self.claims();
     }
 
@@ -164,6 +165,16 @@ impl<'p> Flow<'p> {
                 GhostEvent::Call(op) => self.look_at_arguments(*op),
                 GhostEvent::Return(_) => _ = self.looked_at.insert(Holder::Result),
                 GhostEvent::Read | GhostEvent::Write => {}
+            }
+        }
+    }
+
+    /// What is copied depends on what is passed, and when it is done on what is returned.
+    fn copies(&mut self) {
+        for promise in &self.protocol.promises {
+            if let Promise::Copies(copies) = promise {
+                self.look_at_arguments(copies.copy);
+                self.looked_at.insert(Holder::Result);
             }
         }
     }

@@ -29,6 +29,8 @@ const TRACKERS: &str = "it needs more requests at once than a home has trackers"
 const EVICTS: &str = "it needs a copy that leaves by itself, and in a real run none does";
 const ROOM: &str = "it needs a full queue, and with so few nodes it never is";
 const POINTERS: &str = "it needs a pool of directory pointers that is used up, and with so few nodes it never is";
+const LATE: &str =
+    "it needs a program that looks before an invalidation comes, and the one that waits for the copy is told later";
 const ONCE: &str = "it needs a network that delivers a message twice, and in a real run none does";
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
@@ -43,13 +45,18 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 56] = [
+const FILES: [(&str, usize, Way); 61] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
     ("early-reply", 3, Program("litmus.c")),
+    ("fbcopy-hint-taken-seriously", 3, Cannot(EVICTS)),
+    ("fbcopy-memory-sent", 3, Cannot(EVICTS)),
+    ("fbcopy-owner-kept", 3, InPlaceOf("fbcopy.c", "fbcopy", &[])),
+    ("fbcopy-refused-landing-counted", 3, Cannot(EVICTS)),
+    ("fbcopy-sharers-untold", 3, Cannot(LATE)),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),
     ("flash-listed-twice", 3, Cannot(EVICTS)),
     ("flash-pending-served", 3, Program("lockbench.c")),

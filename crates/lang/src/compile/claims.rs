@@ -173,6 +173,21 @@ impl Compiler {
         word.args.iter().map(|arg| self.op_of(arg)).collect()
     }
 
+    /// Two calls about the same object, which are of one kind.
+    fn calls_about_one(&mut self, word: &ast::Word) -> Option<Vec<OpId>> {
+        let calls = self.calls(word, 2)?;
+        let [first, second] = [calls[0], calls[1]].map(|call| &self.protocol.ops[call.index()]);
+        if first.object == second.object {
+            return Some(calls);
+        }
+        let [one, other] =
+            [first, second].map(|op| format!("`{}` about `{}`", op.name, self.protocol.objects[op.object.index()]));
+        let what = format!("`{}` speaks of two calls about the same object: {one}, {other}", word.name.text);
+        self.error(word.name.span, what)
+            .help("name calls whose first parameters are objects of one kind, or which have none");
+        None
+    }
+
     pub(super) fn op_of(&mut self, name: &ast::Ident) -> Option<OpId> {
         let found = self.protocol.op(&name.text);
         if found.is_none() {
@@ -191,7 +206,7 @@ impl Compiler {
             "coherent" => Some(Promise::Coherent),
             "tso" => Some(Promise::Tso),
             "release_consistency" => self.release_consistency(word),
-            "mutex" => self.calls(word, 2).map(|c| Promise::Mutex(c[0], c[1])),
+            "mutex" => self.calls_about_one(word).map(|c| Promise::Mutex(c[0], c[1])),
             "barrier" => self.calls(word, 1).map(|c| Promise::Barrier(c[0])),
             "copies" => self.copies(file, word),
             other => {
@@ -227,9 +242,9 @@ impl Compiler {
             "home_writes" => Some(Assume::HomeWrites),
             "one_writer_per_phase" => Some(Assume::OneWriterPerPhase),
             "one_thread_per_node" => Some(Assume::OneThreadPerNode),
-            "alternate" => self.calls(word, 2).map(|c| Assume::Alternate(c[0], c[1])),
+            "alternate" => self.calls_about_one(word).map(|c| Assume::Alternate(c[0], c[1])),
             "once" => self.calls(word, 1).map(|c| Assume::Once(c[0])),
-            "before" => self.calls(word, 2).map(|c| Assume::Before(c[0], c[1])),
+            "before" => self.calls_about_one(word).map(|c| Assume::Before(c[0], c[1])),
             "quiet" => self.copying_calls(word).map(|(copy, wait)| Assume::Quiet(copy, wait)),
             other => {
                 self.unknown(

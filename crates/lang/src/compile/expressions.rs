@@ -171,6 +171,9 @@ impl Compiler {
                     return None;
                 }
                 let id = self.message_of(message)?;
+                let kind =
+                    self.protocol.roles.get(self.protocol.messages[id.index()].role.index()).map(|role| role.object);
+                self.claim_is_about(frame, &message.text, kind.unwrap_or(NODE), span)?;
                 let to = match to {
                     None => None,
                     Some(to) => Some(Box::new(self.expr_of(frame, to, &ANY_NODE)?)),

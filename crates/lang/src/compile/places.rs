@@ -127,6 +127,7 @@ impl Compiler {
                     return self.owner_here(frame, role, expr.span);
                 }
                 if frame.global {
+                    self.claim_is_about(frame, name, self.protocol.roles[role.index()].object, expr.span)?;
                     return self.global_owner(role, expr.span);
                 }
                 self.may_look_at(frame, role, expr.span)?;
@@ -158,6 +159,7 @@ impl Compiler {
                         .help("there is one for each object: write its name alone");
                     return None;
                 }
+                self.claim_is_about(frame, &name.text, self.protocol.roles[role.index()].object, expr.span)?;
                 let node = self.expr_of(frame, node, &types::ANY_NODE)?;
                 Some((Owner::At(role, Box::new(node)), role))
             }
@@ -180,6 +182,18 @@ impl Compiler {
             return None;
         }
         Some((Owner::Role(role), role))
+    }
+
+    /// A claim is about one object, and looks at nothing of an object of another kind: that would be the one of the same number.
+    pub(super) fn claim_is_about(&mut self, frame: &Frame, name: &str, kind: ObjectKindId, span: Span) -> Option<()> {
+        if kind == NODE || frame.about.is_none_or(|about| about == kind) {
+            return Some(());
+        }
+        let [kind, about] = [Some(kind), frame.about].map(|kind| &self.protocol.objects[kind.unwrap_or(NODE).index()]);
+        let what = format!("`{name}` is about `{kind}`, and this claim about `{about}`");
+        let help = format!("claim it of each `{kind}`, or keep what both need in a role of `node`");
+        self.error(span, what).help(help);
+        None
     }
 
     /// In an invariant only the home's role may be named without saying at which node.

@@ -177,6 +177,18 @@ impl Protocols {
         }
     }
 
+    /// What a call that has returned this to its program has returned to the protocol.
+    pub fn before_return(&self, protocol: usize, op: OpId, returned: i64) -> i64 {
+        match self.engines[protocol].protocol().ops[op.index()].result {
+            Some(Type::Address) => returned - i64::from(SHARED_BASE),
+            Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) if returned == 0 => NONE,
+            Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) => {
+                (returned - i64::from(SHARED_BASE)) / self.block.cast_signed()
+            }
+            _ => returned,
+        }
+    }
+
     /// What a call returns to its program at once because it is about no object.
     pub fn returned_for_none(&self, protocol: usize, op: OpId) -> i64 {
         match self.engines[protocol].protocol().ops[op.index()].result {

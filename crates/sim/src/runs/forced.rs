@@ -192,7 +192,10 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
         let performed = world.nodes[usize::from(node)].borrow_mut().forced.take().unwrap_or_default().performed;
         forced.loads.extend(seen.loads.iter().chain(&performed).map(|&(cycle, value)| (cycle, node, value)));
         let ops = &shared.protocols.engines[0].protocol().ops;
-        let returns = seen.returns.iter().map(|&(cycle, op, value)| (cycle, node, ops[op].name.clone(), value));
+        let returns = seen.returns.iter().map(|&(cycle, op, returned)| {
+            let value = shared.protocols.before_return(0, OpId::at(op), returned);
+            (cycle, node, ops[op].name.clone(), value)
+        });
         forced.returns.extend(returns);
     }
     forced.loads.sort_by_key(|load| (load.0, load.1));
@@ -317,8 +320,15 @@ impl Plan<'_> {
             _ => vec![i64::from(object)],
         };
         for (declared, mut passed) in declared.args.iter().zip(self.engine.passed_as(op, args)) {
-            if let (Type::Address, [word]) = (&declared.ty, &mut passed[..]) {
-                *word = address(word.cast_unsigned());
+            if let [word] = &mut passed[..] {
+                *word = match declared.ty {
+                    Type::Address => address(word.cast_unsigned()),
+                    // None is no pointer.
+                    Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => {
+                        u64::try_from(*word).map_or(*word, |block| address(block * self.order.block))
+                    }
+                    _ => *word,
+                };
             }
             words.append(&mut passed);
         }
@@ -340,6 +350,13 @@ fn called_blocks(engine: &Engine, order: &Force) -> u32 {
     });
     let passed = |op: OpId, args: &[i64]| protocol.ops[op.index()].args.iter().zip(engine.passed_as(op, args));
     let named = calls.flat_map(|(op, args)| passed(op, args));
-    let last = named.filter(|(arg, _)| arg.ty == Type::Address).map(|(_, at)| at[0].max(0).cast_unsigned() + 8).max();
+    let last = named.filter_map(|(arg, at)| match arg.ty {
+        Type::Address => Some(at[0].max(0).cast_unsigned() + 8),
+        Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => {
+            u64::try_from(at[0]).ok().map(|block| (block + 1) * order.block)
+        }
+        _ => None,
+    });
+    let last = last.max();
     last.map_or(0, |end| u32::try_from(end.div_ceil(order.block)).unwrap_or(u32::MAX))
 }

@@ -8,13 +8,18 @@ const TAKE_SECONDS: [&str; 3] =
     ["swcc-lock-refuses-invalidate", "flash-relaxed-forgotten-writeback", "swcc-lock-dropped-early"];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 56] = [
+const FOUND: [(&str, &str); 61] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),
     ("early-reply", "single_writer"),
+    ("fbcopy-hint-taken-seriously", "fault"),
+    ("fbcopy-memory-sent", "last_write"),
+    ("fbcopy-owner-kept", "last_write"),
+    ("fbcopy-refused-landing-counted", "last_write"),
+    ("fbcopy-sharers-untold", "last_write"),
     ("flash-early-forgotten", "deadlock"),
     ("flash-listed-twice", "fault"),
     ("flash-pending-served", "single_writer"),

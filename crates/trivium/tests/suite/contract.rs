@@ -367,6 +367,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "deferred-update",
         "eager",
         "eager-exclusive",
+        "fbcopy",
         "flash-coherence",
         "flash-prefetch",
         "flash-relaxed",
@@ -395,7 +396,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..33], built_in);
+    assert_eq!(names[..34], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

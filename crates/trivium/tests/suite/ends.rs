@@ -315,7 +315,7 @@ fn a_full_disk_beside_a_violation_is_told() {
     let whole = whole.json(1);
     assert_eq!(whole["uncounted"], serde_json::Value::Null);
     let mut uncounted = 0;
-    for kib in (1760..=2000).step_by(16) {
+    for kib in (960..=1240).step_by(20) {
         let Some(run) = on_a_disk_of(kib, &args).filter(|run| run.code == Some(1)) else { continue };
         let run = run.json(1);
         assert_eq!(run["counterexample"], whole["counterexample"]);
@@ -355,6 +355,11 @@ fn all_broken_protocols_are_caught() {
         ("broken/eager-exclusive-lent-early", &[], "release_consistency(fence)"),
         ("broken/eager-stale-upgrade", &[], "invariant no_store_is_lost"),
         ("broken/early-reply", &[], "single_writer"),
+        ("broken/fbcopy-hint-taken-seriously", &[], "fault"),
+        ("broken/fbcopy-memory-sent", &[], "last_write"),
+        ("broken/fbcopy-owner-kept", &[], "last_write"),
+        ("broken/fbcopy-refused-landing-counted", &[], "last_write"),
+        ("broken/fbcopy-sharers-untold", &[], "last_write"),
         ("broken/flash-early-forgotten", &[], "deadlock"),
         ("broken/flash-listed-twice", &["--nodes", "3"], "fault"),
         ("broken/flash-pending-served", &[], "single_writer"),

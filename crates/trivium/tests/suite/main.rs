@@ -21,6 +21,7 @@ mod documents;
 mod elsewhere;
 mod ends;
 mod engine_of_cache;
+mod fbcopy;
 mod fingerprint;
 mod folder;
 mod freed;

@@ -16,7 +16,7 @@ pub const PROGRAMS: [(&str, &[&str]); 10] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 11] = [
+pub const CUSTOM: [(&str, &[&str]); 12] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
@@ -26,6 +26,7 @@ pub const CUSTOM: [(&str, &[&str]); 11] = [
     ("allgather.c", &["stache", "channel"]),
     ("copy.c", &["stache-prefetch"]),
     ("copy.c", &["flash-prefetch"]),
+    ("fbcopy.c", &["fbcopy"]),
     ("symmetric.c", &["stache"]),
     ("symmetric.c", &["swcc"]),
 ];
