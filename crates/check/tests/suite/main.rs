@@ -10,6 +10,7 @@ mod charts;
 mod checkpoints;
 mod clearing;
 mod compaction;
+mod copying;
 mod disk;
 mod elsewhere;
 mod estimate;

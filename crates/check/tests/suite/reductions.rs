@@ -3,6 +3,7 @@
 
 use crate::answers::found;
 use crate::blocks;
+use crate::copying;
 use crate::elsewhere;
 use crate::mutant::{self, config, slip};
 use crate::shipped::written;
@@ -220,6 +221,27 @@ fn protocols_that_perform_beside_caches_are_the_same_with_all_kept() {
     println!("{found:#?}");
     let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
     assert!(enough("holds", 20) && enough("last_write", 2) && enough("fault", 2), "{found:?}");
+}
+
+/// The same of protocols whose calls copy blocks: some hold, and a copy that is said to be done too early breaks `last_write`.
+#[test]
+fn protocols_that_copy_are_the_same_with_all_kept() {
+    let mut found = BTreeMap::new();
+    let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
+    for seed in 0..slow::all_or(300, 40) {
+        let text = copying::protocol(seed * 7919);
+        let objects = if seed % 4 == 0 { 3 } else { 2 };
+        let config = system(2, objects, Some(if objects == 3 { 1 } else { 2 }));
+        let Some((all, _)) = agree(&written(&text), &config).unwrap_or_else(|error| panic!("{error}\n{text}")) else {
+            note("too large");
+            continue;
+        };
+        note(&all.verdict.to_string());
+        note(&all.property.unwrap_or_default());
+    }
+    println!("{found:#?}");
+    let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
+    assert!(enough("holds", 12) && enough("last_write", 4), "{found:?}");
 }
 
 /// The same of protocols whose homes perform accesses for others: most hold, and mistakes are of several sorts.
