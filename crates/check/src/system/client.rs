@@ -140,10 +140,30 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
             counts[kind.index()] = counts[kind.index()].max(id.saturating_add(1));
         }
     };
+    // Where its homes are told, they are there.
+    for (kind, homes) in scenario.iter().flat_map(|scenario| &scenario.homes) {
+        if let Some(kind) = protocol.objects.iter().position(|object| object == kind) {
+            there_is(ObjectKindId::at(kind), u32::try_from(homes.len()).unwrap_or(u32::MAX).saturating_sub(1));
+        }
+    }
     for look in scenario.iter().flat_map(|s| s.looks()) {
         match look {
             ScenarioAction::Read { block, .. } | ScenarioAction::Write { block, .. } => there_is(BLOCK, *block),
-            ScenarioAction::Call { op, object, .. } => there_is(protocol.ops[op.index()].object, *object),
+            ScenarioAction::Call { op, object, args, .. } => {
+                let declared = &protocol.ops[op.index()];
+                there_is(declared.object, *object);
+                // Objects among the arguments; those in lists are counted nowhere.
+                let mut passed = &args[..];
+                for arg in &declared.args {
+                    let (own, rest) = passed.split_at(protocol.passed_for(&arg.ty).min(passed.len()));
+                    passed = rest;
+                    if let (Type::Object(kind) | Type::ObjectOrNone(kind), [value]) = (&arg.ty, own)
+                        && let Ok(id) = u32::try_from(value.number)
+                    {
+                        there_is(*kind, id);
+                    }
+                }
+            }
         }
         look.values().iter().filter_map(|value| value.block).for_each(|block| there_is(BLOCK, block));
     }

@@ -168,7 +168,7 @@ impl<'m> Export<'m> {
         if let Some(copies) = protocol.promises.iter().find(|promise| matches!(promise, Promise::Copies(_))) {
             return Err(ConfigError::new(
                 format!("the promise `{}` cannot be exported", protocol.promise_name(copies)),
-                "write what it says as a scenario: a store, the copy, and a load of the destination",
+                "leave it out with what it says of loads (`promises only single_writer`), and write a scenario: a store, the copy, and a load of the destination",
             ));
         }
         self.check_operations()?;

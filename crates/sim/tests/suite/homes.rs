@@ -2,6 +2,7 @@
 
 use crate::bench::{Run, machine, same_in, text_program};
 use std::sync::Arc;
+use trivium_guest::SHARED_BASE;
 use trivium_protocol::Protocol;
 
 /// A handler sends messages about other blocks, and to nodes that have accessed nothing.
@@ -83,18 +84,20 @@ fn whoever_gets_a_message_about_a_block_knows_its_home() {
 #[test]
 fn a_block_without_a_home_that_a_handler_names_is_an_error() {
     let hint = |number: u32| {
+        let pointer = SHARED_BASE + 64 * number;
         let call = format!(
-            "(call $hint (i64.extend_i32_u (local.get $placed)) (i64.const {number}))
+            "(call $hint (i64.extend_i32_u (local.get $placed)) (i64.const {pointer}))
              (local.set $said (i32.const 0))"
         );
         program(1, &call)
     };
     // Pages have 4096 bytes, so block 5 lies in the one that nobody has touched, and block 128 behind both.
-    for (block, why) in [(5, "placed by first touch"), (128, "no program has allocated it")] {
+    let named = &["node 1, cycle", "block 5 (address 0x", "placed by first touch", "help: a handler may name"][..];
+    for (block, parts) in [(5, named), (128, &["node 1", "which is not in shared memory"])] {
         for jobs in 1..4 {
             let error = hint(block).jobs(jobs).error();
             let whole = error.to_string();
-            for part in ["node 1, cycle", &format!("block {block} (address 0x"), why, "help: a handler may name"] {
+            for part in parts {
                 assert!(whole.contains(part), "{jobs}: {part}: {whole}");
             }
         }
