@@ -202,16 +202,12 @@ fn many_random_protocols_are_explored() {
     assert!(["holds", "violated", "fewer states", "last_write"].into_iter().all(enough), "{found:?}");
 }
 
-/// The same of protocols whose homes perform accesses beside a cache: most hold, and those that leave a line as it is do not.
-#[test]
-fn protocols_that_perform_beside_caches_are_the_same_with_all_kept() {
+/// What becomes of protocols in systems, with everything kept and with nothing: how many there are of each verdict and property.
+fn explored(all: impl Iterator<Item = (String, System)>) -> BTreeMap<String, i32> {
     let mut found = BTreeMap::new();
     let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
-    for seed in 0..slow::all_or(400, 60) {
-        let text = elsewhere::beside_caches(seed * 7919);
-        let Some((all, _)) =
-            agree(&written(&text), &system(2, 1, Some(2))).unwrap_or_else(|error| panic!("{error}\n{text}"))
-        else {
+    for (text, system) in all {
+        let Some((all, _)) = agree(&written(&text), &system).unwrap_or_else(|error| panic!("{error}\n{text}")) else {
             note("too large");
             continue;
         };
@@ -219,6 +215,14 @@ fn protocols_that_perform_beside_caches_are_the_same_with_all_kept() {
         note(&all.property.unwrap_or_default());
     }
     println!("{found:#?}");
+    found
+}
+
+/// The same of protocols whose homes perform accesses beside a cache: most hold, and those that leave a line as it is do not.
+#[test]
+fn protocols_that_perform_beside_caches_are_the_same_with_all_kept() {
+    let seeds = 0..slow::all_or(400, 60);
+    let found = explored(seeds.map(|seed| (elsewhere::beside_caches(seed * 7919), system(2, 1, Some(2)))));
     let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
     assert!(enough("holds", 20) && enough("last_write", 2) && enough("fault", 2), "{found:?}");
 }
@@ -226,20 +230,11 @@ fn protocols_that_perform_beside_caches_are_the_same_with_all_kept() {
 /// The same of protocols whose calls copy blocks: some hold, and a copy that is said to be done too early breaks `last_write`.
 #[test]
 fn protocols_that_copy_are_the_same_with_all_kept() {
-    let mut found = BTreeMap::new();
-    let mut note = |what: &str| *found.entry(what.to_string()).or_insert(0) += 1;
-    for seed in 0..slow::all_or(300, 40) {
-        let text = copying::protocol(seed * 7919);
-        let objects = if seed % 4 == 0 { 3 } else { 2 };
-        let config = system(2, objects, Some(if objects == 3 { 1 } else { 2 }));
-        let Some((all, _)) = agree(&written(&text), &config).unwrap_or_else(|error| panic!("{error}\n{text}")) else {
-            note("too large");
-            continue;
-        };
-        note(&all.verdict.to_string());
-        note(&all.property.unwrap_or_default());
-    }
-    println!("{found:#?}");
+    let seeds = 0..slow::all_or(300, 40);
+    let found = explored(seeds.map(|seed| {
+        let (objects, ops) = if seed % 4 == 0 { (3, 1) } else { (2, 2) };
+        (copying::protocol(seed * 7919), system(2, objects, Some(ops)))
+    }));
     let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
     assert!(enough("holds", 12) && enough("last_write", 4), "{found:?}");
 }
