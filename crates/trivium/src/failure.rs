@@ -10,6 +10,15 @@ pub const BAD_INPUT: u8 = 2;
 /// A limit was met, or Ctrl-C.
 pub const INCOMPLETE: u8 = 3;
 
+/// The exit code where a program has ended with `code`: the same, as systems have it (its lowest eight bits), but for those that mean
+/// something of Trivium's own.
+pub fn of_program(code: i32) -> u8 {
+    match code as u8 {
+        0..=INCOMPLETE => WRONG,
+        code => code,
+    }
+}
+
 /// What is printed to standard error, and the exit code.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -71,7 +80,7 @@ impl fmt::Display for Failure {
 /// An error of a simulation or a run as the command line tells it.
 pub fn told(error: &NodeError) -> Failure {
     let code = match error.blame {
-        Blame::Subject => WRONG,
+        Blame::Subject => of_program(error.exit_code),
         Blame::Input => BAD_INPUT,
     };
     let of_program = error.said.is_some().then(|| Box::new(error.clone()));

@@ -3,6 +3,7 @@
 use crate::error::NodeError;
 use crate::space::{Allocation, Space};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use trivium_guest::{DebugInfo, SHARED_BASE};
 
 /// Where the program of a node stood when a run was cut off.
@@ -47,12 +48,12 @@ pub fn has_left(exit_code: i32) -> String {
     if exit_code == 0 { LEFT_MAIN.into() } else { format!("{LEFT_MAIN}, with code {exit_code}") }
 }
 
-/// What is said of a wait at the barrier where these nodes will not come.
-pub fn cannot_come(left: &[usize]) -> String {
-    let names: Vec<String> = left.iter().map(ToString::to_string).collect();
-    match left {
-        [] => String::new(),
-        [_] => format!(", which node {} cannot reach: it has left main", names[0]),
+/// What is said of a wait at the barrier where these nodes, with their exit codes, will not come.
+pub fn cannot_come(left: &BTreeMap<usize, i32>) -> String {
+    let names: Vec<String> = left.keys().map(ToString::to_string).collect();
+    match names.len() {
+        0 => String::new(),
+        1 => format!(", which node {} cannot reach: it has left main", names[0]),
         _ => format!(", which nodes {} cannot reach: they have left main", names.join(", ")),
     }
 }
@@ -66,8 +67,10 @@ pub const LEFT_OVER: &str = "deadlock: all nodes have finished, and messages sta
 /// The remedy where messages stall, and nothing else is left.
 pub const STALLS: &str = "a message stalls as long as its receiver's answer is `stall`, and keeps back what is after it on its lane: `trivium check` on the protocol finds such a deadlock; if it finds none, the program never does what the message waits for";
 
-/// The remedy for a deadlock: where nodes have ended before others, it is theirs.
-pub fn with_remedy(error: NodeError, left: &[usize]) -> NodeError {
+/// A deadlock with its remedy. Where nodes have ended before others, the remedy is theirs, and so is the exit code: the first that is not 0.
+pub fn with_remedy(error: NodeError, left: &BTreeMap<usize, i32>) -> NodeError {
+    let exit_code = left.values().copied().find(|&code| code != 0).unwrap_or(0);
+    let error = NodeError { exit_code, ..error };
     if left.is_empty() {
         return error.help("`trivium check` on the protocol finds the shortest counterexample that ends in a deadlock; if it finds none, look at the program's locks and barriers");
     }

@@ -47,6 +47,8 @@ pub struct NodeError {
     pub notes: Vec<String>,
     /// Whether the notes say what each node does.
     pub tells_all: bool,
+    /// The code with which a program has left `main` before others, who cannot go on without it; 0 where none has with another.
+    pub exit_code: i32,
     /// What it is about, where more can be found out of that.
     pub about: Option<Box<About>>,
     /// What the programs had said by then, if they had begun. It is told by the nodes that said it, and not sent with the error.
@@ -64,6 +66,7 @@ impl NodeError {
             help: None,
             notes: Vec::new(),
             tells_all: false,
+            exit_code: 0,
             about: None,
             said: None,
         }

@@ -210,7 +210,7 @@ impl<'a> Life<'a> {
             Some(Err(_)) | None => {
                 let doing = has_left(exit_code);
                 node.borrow_mut().leaving.stood = Some(Stood { node: self.me.into(), cycle: None, doing, at: None });
-                self.leave(None)
+                self.leave(Some(exit_code))
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::node::{Counts, Left};
 use crate::reports::latency::Latency;
 use crate::transport::Transport;
 use crate::transport::{shared, threads};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 use trivium_engine::Node;
 use trivium_engine::number::fit;
@@ -259,22 +259,23 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         instructions: 0,
         misses: Misses::default(),
         miss_latency: None,
-        messages: std::collections::BTreeMap::new(),
-        messages_region: std::collections::BTreeMap::new(),
-        messages_program: std::collections::BTreeMap::new(),
-        stalls: std::collections::BTreeMap::new(),
+        messages: BTreeMap::new(),
+        messages_region: BTreeMap::new(),
+        messages_program: BTreeMap::new(),
+        stalls: BTreeMap::new(),
         bytes: 0,
         memory: MemoryUsed::default(),
         output: String::new(),
         errors: String::new(),
         warnings: Vec::new(),
-        exit_codes: std::collections::BTreeMap::new(),
+        exit_codes: BTreeMap::new(),
         per_node: Vec::new(),
     };
-    let mut stalls: std::collections::BTreeMap<MessageKind, Blockage> = std::collections::BTreeMap::new();
-    let mut in_region = std::collections::BTreeMap::new();
+    let mut stalls: BTreeMap<MessageKind, Blockage> = BTreeMap::new();
+    let mut in_region = BTreeMap::new();
     let mut given_up: Vec<String> = Vec::new();
     let mut stood: Vec<Stood> = Vec::new();
+    let mut ended: BTreeMap<usize, i32> = BTreeMap::new();
     for (number, end) in ends.into_iter().enumerate() {
         let number: Node = fit(number, "the number of a node");
         let Some(end) = end else {
@@ -288,9 +289,7 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
             Some(Left::Stopped(why)) => drop(stopped.get_or_insert(why)),
             None => {}
         }
-        if let Some(code @ (i32::MIN..=-1 | 1..)) = end.exit_code {
-            result.exit_codes.insert(number.into(), code);
-        }
+        ended.extend(end.exit_code.map(|code| (usize::from(number), code)));
         stood.extend(end.stood);
         (first, last) = (first.min(end.span.0), last.max(end.span.1));
         latency.merge(&end.latency);
@@ -305,8 +304,10 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
         }
     }
     let said = saying.said_by(setup.program);
+    let failing = ended.iter().filter(|&(_, &code)| code != 0);
+    result.exit_codes = failing.map(|(&node, &code)| (fit(node, "the number of a node"), code)).collect();
     if let Some(error) = failed.or(told) {
-        let error = if error.tells_all { with_standing(error, &stood) } else { error };
+        let error = if error.tells_all { with_standing(error, &stood, &ended) } else { error };
         return Err(Box::new((given_up.into_iter().fold(error, NodeError::note), said)));
     }
     if stopped.is_none()
@@ -337,10 +338,8 @@ fn gather(setup: &Setup, transport: &'static str, ends: Vec<Option<NodeEnd>>) ->
     Ok(result)
 }
 
-/// An error of all nodes, with where each stood in place of what it told when it was asked.
-fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
-    let left: Vec<usize> =
-        stood.iter().filter(|stood| stood.doing.starts_with(LEFT_MAIN)).map(|stood| stood.node).collect();
+/// An error of all nodes, with where each stood in place of what it told when it was asked. Some have left `main`, with these codes.
+fn with_standing(mut error: NodeError, stood: &[Stood], left: &BTreeMap<usize, i32>) -> NodeError {
     // What stalls is nobody's doing: it stands beside what the nodes do.
     let stalls = |note: &String| {
         let (node, told) = note.split_once(": ")?;
@@ -352,7 +351,7 @@ fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
         error.notes.retain(|note| !note.starts_with(&format!("node {node}: ")));
     }
     let of_node = |stood: &Stood| {
-        let more = if stood.doing == AT_BARRIER { cannot_come(&left) } else { String::new() };
+        let more = if stood.doing == AT_BARRIER { cannot_come(left) } else { String::new() };
         format!("node {}: {}{more}{}", stood.node, stood.doing, stood.place())
     };
     error.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
@@ -360,7 +359,7 @@ fn with_standing(mut error: NodeError, stood: &[Stood]) -> NodeError {
     if error.what == DEADLOCK && left.len() == stood.len() {
         error.what = LEFT_OVER.into();
     }
-    if error.help.is_none() { with_remedy(error, &left) } else { error }
+    if error.help.is_none() { with_remedy(error, left) } else { error }
 }
 
 fn of_node(counts: &Counts) -> LiveNode {

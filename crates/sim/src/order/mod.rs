@@ -26,6 +26,7 @@ use crate::order::budget::{Budget, Meter};
 use crate::reports::blame::Judge;
 use crate::reports::trace::Note;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trivium_engine::{Engine, Node};
@@ -726,9 +727,10 @@ impl World {
         (stores, oldest)
     }
 
-    /// Nodes that have left `main`.
-    fn left(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|&n| self.nodes[n].borrow().thread().has_ended().is_some()).collect()
+    /// Nodes that have left `main`, with their exit codes.
+    fn left(&self) -> BTreeMap<usize, i32> {
+        let ended = |n: usize| Some((n, self.nodes[n].borrow().thread().has_ended()?));
+        (0..self.nodes.len()).filter_map(ended).collect()
     }
 }
 

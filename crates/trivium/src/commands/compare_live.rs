@@ -104,7 +104,7 @@ impl Live {
                 crate::say_lines!("{}{}", run.result.output, run.result.errors);
                 let program = run.head.program.as_deref().unwrap_or_default();
                 let what = format!("{program} ended with code {code} on node {node} of the live run");
-                return Err(Failure::new(failure::WRONG, what, "see what it printed above"));
+                return Err(Failure::new(failure::of_program(*code), what, "see what it printed above"));
             }
         }
         match self.all().find_map(|run| run.result.incomplete.as_ref()) {

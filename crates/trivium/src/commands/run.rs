@@ -228,7 +228,7 @@ fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure>
         None => Ok(0),
         Some((node, code)) => {
             let what = format!("{} ended with code {code} on node {node}", head.program.as_deref().unwrap_or_default());
-            Err(Failure::new(failure::WRONG, what, "see what it printed above"))
+            Err(Failure::new(failure::of_program(*code), what, "see what it printed above"))
         }
     }
 }

@@ -410,7 +410,7 @@ fn json(results: &[SimResult]) -> Value {
     if values.len() == 1 { values.remove(0) } else { Value::Array(values) }
 }
 
-/// The exit code: a node that ends with another code than 0 says that its answer is wrong.
+/// The exit code: a node that ends with another code than 0 says that its answer is wrong, and the first such code is that of all.
 ///
 /// # Errors
 /// Some node did.
@@ -418,7 +418,7 @@ pub fn verdict(results: &[SimResult], program: &Path) -> Result<u8, Failure> {
     for result in results {
         if let Some((node, code)) = result.exit_codes.iter().next() {
             return Err(Failure::new(
-                failure::WRONG,
+                failure::of_program(*code),
                 format!("{} ended with code {code} on node {node} of machine {}", program.display(), result.machine),
                 "see what it printed above",
             ));

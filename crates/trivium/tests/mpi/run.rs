@@ -179,6 +179,17 @@ fn whatever_ends_a_run_ends_all_ranks() {
     live("programs/bad/start.c", &["stache"], 4, &["--", "4"]).json(0);
 }
 
+/// The code with which a node leaves `main` before others becomes that of all ranks.
+#[test]
+fn the_code_of_a_node_that_leaves_early_is_that_of_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("early.c");
+    let text =
+        "#include \"trivium.h\"\nint main(void) { if (trivium_node() == 1) return 7; trivium_barrier(); return 0; }\n";
+    std::fs::write(&program, text).unwrap();
+    live(program.to_str().unwrap(), &["stache"], 3, &[]).refuses(7, &["node 1: has left main, with code 7"]);
+}
+
 #[test]
 fn allocations_that_differ_end_all_ranks() {
     let folder = tempfile::tempdir().unwrap();

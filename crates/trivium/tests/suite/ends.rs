@@ -64,7 +64,7 @@ fn a_wrong_answer_ends_with_1_and_says_where() {
     std::fs::write(&source, "#include \"trivium.h\"\nint main(void) { return trivium_node() == 1 ? 7 : 0; }\n")
         .unwrap();
     let run = trivium(&["sim", source.to_str().unwrap(), "-p", "msi", "-m", "typhoon", "-n", "2", "--format", "json"]);
-    assert_eq!(run.json(1)["exit_codes"], serde_json::json!({ "1": 7 }));
+    assert_eq!(run.json(7)["exit_codes"], serde_json::json!({ "1": 7 }));
     assert!(run.err.contains("ended with code 7 on node 1"), "{run:?}");
 }
 

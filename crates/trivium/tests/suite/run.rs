@@ -396,12 +396,14 @@ int main(int argc, char **argv) {
 "#;
     std::fs::write(&program, text).unwrap();
     let program = program.to_str().unwrap();
-    for (code, left) in [("7", Some("has left main, with code 7")), ("0", None)] {
+    for (code, left, job) in
+        [("7", Some("has left main, with code 7"), 7), ("2", Some("with code 2"), 1), ("0", None, 1)]
+    {
         let sim = trivium(&["sim", program, "-p", "stache", "-m", "typhoon", "-n", "3", "--", code]);
         let run = trivium(&["run", program, "-p", "stache", "-n", "3", "--max-seconds", "60", "--", code]);
         for ended in [sim, run] {
             ended.refuses(
-                1,
+                job,
                 &["waits at the barrier, which node 1 cannot reach: it has left main; at", "early.c:6 in main"],
             );
             assert_eq!(left.is_some(), ended.err.contains("has left main, with code"), "{ended:?}");
