@@ -129,7 +129,7 @@ fn a_program_is_told_the_number_of_nodes() {
     let run = trivium(&[&compare[..], &["{nodes}"]].concat());
     assert_eq!(run.code, Some(0), "{run:?}");
     let run = trivium(&[&compare[..], &["4"]].concat());
-    assert_eq!(run.code, Some(1), "{run:?}");
+    assert_eq!(run.code, Some(9), "{run:?}");
     assert!(run.err.contains("the run on one node") && run.err.contains("{nodes}"), "{run:?}");
     let run = trivium(&["sim", program, "-p", "msi", "-m", "typhoon", "-n", "3", "--", "{nodes}"]);
     assert_eq!(run.code, Some(0), "{run:?}");

@@ -83,7 +83,7 @@ fn a_limit_and_a_wrong_exit_code_tell_the_output_too() {
 
     let path = source(&folder, "code.c", "if (trivium_node() == 1) return 7;");
     let run = trivium(&["compare", &path, "--protocols", "stache", "--machines", "typhoon", "-n", "2"]);
-    assert!(run.code == Some(1) && run.err.contains("node 1 is here"), "{run:?}");
+    assert!(run.code == Some(7) && run.err.contains("node 1 is here"), "{run:?}");
     let path = source(&folder, "fails.c", "trivium_fail(\"no\");");
     let run = trivium(&["compare", &path, "--protocols", "stache", "--machines", "typhoon", "-n", "2"]);
     assert!(run.code == Some(1) && run.out.contains("node 1 is here"), "{run:?}");

@@ -25,7 +25,7 @@ pub fn printed(command: &str, written: &[&str]) -> String {
     let lines: Vec<&str> = run.out.lines().chain(run.err.lines()).take(first).collect();
     let lines = lines.iter().copied().skip(lines.len().saturating_sub(last));
     // In a table with live runs the columns are as wide as the host's figures are.
-    let is_live = run.out.lines().any(|line| line.starts_with("live "));
+    let is_live = run.out.lines().any(|line| line.starts_with("live ") || line.contains("  handlers, s  "));
     let still = |line: &str| if is_live { narrow(&without_host(line)) } else { without_host(line) };
     let kept = |(number, line): (usize, &str)| {
         let before = written.get(number).filter(|before| still(before) == still(line));
