@@ -1,7 +1,7 @@
 /* fbcopy.c: copies by the nodes' engines (protocol fbcopy), whatever caches hold of either end.
  *
  * Each node has the lines of its part copied to the next node, all nodes at once: first all lines with one call, then one by one in
- * another order. Before that a line of the source is dirty at its home or in a third node, or shared; one of the destination is untouched,
+ * another order, then each with a call of its own before any of them is waited for, as far as there are jobs. Before that a line of the source is dirty at its home or in a third node, or shared; one of the destination is untouched,
  * dirty at its home, at the source's or in a third node, or shared by all. */
 #include "trivium.h"
 #include "trivium/fbcopy.h"
@@ -13,7 +13,7 @@ enum { SOURCES = 4, DESTINATIONS = 5, LINES = SOURCES * DESTINATIONS, MOST_NODES
 enum { ROUNDS, WORDS, OPTIONS };
 
 static struct option options[OPTIONS] = {
-    [ROUNDS] = {'r', 2, 1, 1000, "times that all is copied"},
+    [ROUNDS] = {'r', 3, 1, 1000, "times that all is copied"},
     [WORDS] = {'w', 8, 1, 512, "words of a block, which is a line"},
 };
 static int64_t *from[MOST_NODES], *to[MOST_NODES];
@@ -60,24 +60,46 @@ static void prepare(int round) {
     trivium_barrier();
 }
 
-/* True, as the call is where the engine copies; the program copies for itself where it does not. */
+/* The program copies for itself where the engine does not: with one node, source and destination are at home together. */
 static void copied(int64_t *t, int64_t *f, int lines) {
-    if (fbcopy_copy(me, t, f, lines))
-        bad += !fbcopy_wait(me);
+    int32_t job = fbcopy_copy(t, f, lines);
+    if (job >= 0)
+        bad += !fbcopy_wait(job) + fbcopy_wait(job); /* once: then there is no such copy any more */
     else if (nodes == 1)
         memcpy(t, f, (size_t)lines * words * sizeof *t);
     else
         bad++;
 }
 
+/* All lines are on their way at once; where all jobs are in use, the oldest is waited for. */
+static void copied_together(int64_t *t, int64_t *f) {
+    int32_t jobs[LINES];
+    int begun = 0, done = 0;
+    for (int i = 0; i < LINES; i++) {
+        int32_t job = fbcopy_copy(t + i * words, f + i * words, 1);
+        for (; job < 0 && done < begun; job = fbcopy_copy(t + i * words, f + i * words, 1))
+            bad += !fbcopy_wait(jobs[done++]);
+        if (job >= 0)
+            jobs[begun++] = job;
+        else
+            copied(t + i * words, f + i * words, 1);
+    }
+    while (done < begun)
+        bad += !fbcopy_wait(jobs[done++]);
+}
+
+static int is_refused(void *t, void *f) { return fbcopy_copy(t, f, 1) < 0; }
+
 static void refused(void) {
     int next = (me + 1) % nodes;
-    bad += fbcopy_copy(me, NULL, from[me], 1) + fbcopy_copy(me, to[next], NULL, 1) + fbcopy_copy(me, to[next], &bad, 1);
-    bad += fbcopy_copy(me, to[me], from[me], 1);             /* the destination is at home here */
+    bad += !is_refused(NULL, from[me]) + !is_refused(to[next], NULL) + !is_refused(to[next], &bad);
+    bad += !is_refused(to[me], from[me]);             /* the destination is at home here */
     if (nodes > 1)
-        bad += fbcopy_copy(me, to[next], from[next], 1);     /* the source is at home elsewhere */
-    bad += fbcopy_copy(me, (char *)to[next] + (1 << 28), from[me], 1);
-    bad += fbcopy_wait(me);                                  /* there is no copy */
+        bad += !is_refused(to[next], from[next]);     /* the source is at home elsewhere */
+    bad += !is_refused((char *)to[next] + (1 << 28), from[me]);
+    for (int job = -1; job < 2 * nodes; job++)
+        bad += fbcopy_wait(job);                      /* there is no copy */
+    bad += fbcopy_wait(9999999);
 }
 
 int main(int argc, char **argv) {
@@ -95,8 +117,10 @@ int main(int argc, char **argv) {
     refused();
     for (int round = 0; round < options[ROUNDS].value; round++) {
         prepare(round);
-        if (round % 2 == 0)
+        if (round % 3 == 0)
             copied(to[next], from[me], LINES);
+        else if (round % 3 == 2)
+            copied_together(to[next], from[me]);
         else
             for (int i = 0; i < LINES; i++) {
                 int line = (7 * i + round) % LINES;

@@ -173,7 +173,14 @@ impl Engine {
         let before = self.state(role, m.record(role, event.object));
         let mut came =
             Came { after: before, handler: HandlerId(0), ran: false, disposition: Disposition::Handled, steps: 0 };
-        match self.respond(role, event, replay, m, &mut came) {
+        let responded = match event.kind {
+            EventKind::Op(op) if !self.protocol.made.is_empty() => match self.call_now(op, event, m) {
+                Some(event) => self.respond(role, &event, replay, m, &mut came),
+                None => Ok(()),
+            },
+            _ => self.respond(role, event, replay, m, &mut came),
+        };
+        match responded {
             Ok(()) => Ok(Outcome {
                 role,
                 object: event.object,

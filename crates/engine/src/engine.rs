@@ -12,8 +12,8 @@ use crate::set::{FEW, Set};
 use std::sync::Arc;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    Access, BLOCK, EventKind, Expr, Handler, LaneId, ObjectKindId, Place, Protocol, Response, RoleId, Slot, StateId,
-    Type,
+    Access, BLOCK, EventKind, Expr, Handler, LaneId, MessageId, ObjectKindId, Place, Protocol, Response, RoleId, Slot,
+    StateId, Type,
 };
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
@@ -233,6 +233,17 @@ impl Engine {
     /// The most room on a lane that any event needs in any state ([`Engine::room_needed`]).
     pub fn most_room_needed(&self, lane: LaneId) -> u32 {
         self.roles.iter().map(|role| role.most_room(lane)).max().unwrap_or(0)
+    }
+
+    /// Whether a message of a lane may need room before it is dispatched: its handler may send without asking on a finite lane.
+    pub fn needs_room_on(&self, lane: LaneId) -> bool {
+        let mut messages =
+            (0..).map(MessageId).zip(&self.protocol.messages).filter(|(_, message)| message.lane == lane);
+        messages.any(|(id, message)| {
+            let mut states = (0..self.protocol.roles[message.role.index()].states.len()).map(StateId::at);
+            states
+                .any(|state| self.room_needed(EventKind::Message(id), message.role, state).iter().any(|&room| room > 0))
+        })
     }
 
     /// Whether a deferred event is to be tried before any other event of the record.

@@ -166,6 +166,7 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         ExprKind::SetOf(_) | ExprKind::AllNodes | ExprKind::SetBinary(..) => trouble(FaultKind::Malformed, span),
         ExprKind::Sender
         | ExprKind::Me
+        | ExprKind::Made(..)
         | ExprKind::Home
         | ExprKind::Caller
         | ExprKind::FaultOperation

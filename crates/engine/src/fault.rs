@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::mechanisms::{Node, Object};
 use std::fmt;
 use trivium_protocol::source::Span;
-use trivium_protocol::{Line, Protocol, RoleId, StateId};
+use trivium_protocol::{Asserted, Line, Protocol, RoleId, StateId};
 
 /// What a protocol did wrong (`docs/semantics.md`, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum FaultKind {
     Unanswered,
     /// An `assert` is false.
     Assertion,
+    /// An object that is made is not there: nobody has made it, or it was freed.
+    NotMade,
     /// A number lies outside the range of its type.
     Range {
         /// The number.
@@ -71,12 +73,23 @@ pub enum FaultKind {
 
 const NO_OBJECT: &str = "this is `none`, and no object";
 
+impl FaultKind {
+    /// What it is when a condition that must hold does not.
+    pub(crate) fn of_assertion(why: Asserted) -> FaultKind {
+        match why {
+            Asserted::Written => FaultKind::Assertion,
+            Asserted::Lives => FaultKind::NotMade,
+        }
+    }
+}
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaultKind::Impossible => f.write_str("this was declared impossible"),
             FaultKind::Unanswered => f.write_str("nothing answers this event"),
             FaultKind::Assertion => f.write_str("assertion failed"),
+            FaultKind::NotMade => f.write_str("this object is free: nobody has made it, or it was freed"),
             // The range of objects, of which the least below it is `none`.
             FaultKind::Range { value: -1, lo: 0, hi } if *hi == i64::from(u32::MAX) => NO_OBJECT.fmt(f),
             FaultKind::Range { value, lo, hi } => write!(f, "{value} is outside {lo}..{hi}"),

@@ -12,8 +12,8 @@ use crate::array::ArrayCell;
 use crate::layout::{Cell, ListCell, SetCell};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformFor, PerformKind, RoleId, SetOperator, StateId,
-    TaskId,
+    Asserted, HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformFor, PerformKind, RoleId, SetOperator,
+    StateId, TaskId,
 };
 
 /// A register with a scalar.
@@ -250,6 +250,12 @@ pub(crate) enum Op {
         to: Reg,
         kind: ObjectKindId,
         from: Reg,
+    },
+    /// The object that this node makes in a slot, or -1 where there are no more than `most`.
+    Made {
+        to: Reg,
+        from: Reg,
+        most: u32,
     },
     Caller {
         to: Reg,
@@ -598,6 +604,7 @@ pub(crate) enum Op {
     Asserted,
     Assert {
         from: Reg,
+        why: Asserted,
     },
     Impossible,
 

@@ -53,6 +53,7 @@ mod line;
 mod list;
 mod load;
 mod lower;
+mod made;
 pub mod mechanisms;
 mod newborn;
 pub mod number;

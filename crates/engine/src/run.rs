@@ -307,6 +307,10 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
                 _ => i64::from(self.me),
             },
             ExprKind::Me => i64::from(self.me),
+            ExprKind::Made(slot, most) => {
+                let slot = scalar(self, slot)?;
+                self.engine.made(self.me, slot, *most)
+            }
             ExprKind::Home if self.object.kind == NODE => i64::from(self.me),
             ExprKind::Home => i64::from(self.m.home(self.object)),
             ExprKind::Caller => self.caller(),

@@ -129,6 +129,7 @@ impl<W: SystemView> Telling<'_, '_, '_, W> {
             | ExprKind::Index(inner)
             | ExprKind::NodeAt(inner)
             | ExprKind::HomeOf(inner)
+            | ExprKind::Made(inner, _)
             | ExprKind::AddressOf(inner)
             | ExprKind::BytesOf(inner) => {
                 return self.values(inner, out);

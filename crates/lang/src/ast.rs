@@ -52,7 +52,7 @@ pub enum Item {
         /// The lane that it is `behind`.
         behind: Option<Ident>,
     },
-    Object(Vec<Ident>),
+    Object(Vec<ObjectKind>),
     Record {
         name: Ident,
         fields: Vec<Field>,
@@ -95,6 +95,15 @@ pub enum Item {
     Processor {
         kind: Ident,
     },
+}
+
+/// A kind of object.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct ObjectKind {
+    pub name: Ident,
+    /// `up to 4`: objects of the kind are made, and each node has so many at most.
+    pub up_to: Option<Expr>,
 }
 
 /// A size with which a file is to be checked: `nodes 3`, `network unordered`.
@@ -436,6 +445,8 @@ pub enum StatementKind {
     Invalidate,
     Impossible,
     Assert(Expr),
+    /// `free object`.
+    Free(Expr),
     /// An action, or a method such as `q.push(e)`.
     Call(Expr),
     Await(Await),
@@ -531,6 +542,8 @@ pub enum ExprKind {
     Flight(Ident, Option<Box<Expr>>),
     LeadsTo(Box<Expr>, Box<Expr>),
     Perform(Box<Perform>),
+    /// `new job`.
+    New(Ident),
 }
 
 /// `perform read(a, n) as t of m`.

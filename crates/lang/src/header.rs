@@ -146,7 +146,13 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
     let mut said = Vec::new();
     if op.object_may_be_none {
         let kind = &protocol.objects[op.object.index()];
-        let none = if op.object == BLOCK { "points to no block" } else { "is -1, for none" };
+        let none = match op.object {
+            BLOCK => "points to no block".to_string(),
+            made if protocol.made_kind(made).is_some() => {
+                format!("names no {kind} of this node that is there (-1 never does)")
+            }
+            _ => "is -1, for none".to_string(),
+        };
         said.push(format!("where {kind} {none}, it returns at once"));
     }
     for (what, ty) in op.args.iter().map(|a| (a.name.as_str(), &a.ty)).chain(op.result.iter().map(|r| (RESULT, r))) {

@@ -109,6 +109,8 @@ pub enum ExprKind {
     AddressOf(Box<Expr>),
     /// How many bytes such a block has.
     BytesOf(Box<Expr>),
+    /// The object that this node makes in a slot, of so many: `none` (-1) where the slot is none of them.
+    Made(Box<Expr>, i64),
     /// The block in which a byte of shared memory lies, as far as this node knows its home; `none` (-1) if nobody has allocated it under this protocol.
     BlockAt(Box<Expr>),
     /// The thread of a local event.
@@ -270,6 +272,15 @@ impl Perform {
     }
 }
 
+/// Why a condition must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asserted {
+    /// The text says so: `assert`, or an `await` that says from whom.
+    Written,
+    /// An object that is made must be there.
+    Lives,
+}
+
 /// One step of a handler.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -375,7 +386,7 @@ pub enum StepKind {
     /// A violation, if it is reached.
     Impossible,
     /// A violation, if the condition is false.
-    Assert(Expr),
+    Assert(Expr, Asserted),
     /// Steps of another role or object of this node.
     Elsewhere(Owner, RoleId, Vec<Step>),
 }

@@ -40,7 +40,7 @@ fn compares(protocol: &Protocol, ghost: &Ghost) -> bool {
         ExprKind::Var(place) | ExprKind::Length(place) | ExprKind::Element(place, ..) => place.role == ghost.role,
         _ => false,
     };
-    let asserts = any_step_of(&handler.steps, |step| matches!(step, StepKind::Assert(_)));
+    let asserts = any_step_of(&handler.steps, |step| matches!(step, StepKind::Assert(..)));
     looks && (asserts || is_claimed(protocol, is_of_ghost))
 }
 

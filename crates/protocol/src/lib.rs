@@ -354,6 +354,17 @@ pub struct Message {
     pub span: Span,
 }
 
+/// A kind of which handlers make objects: that of slot s of node n has the number s * nodes + n, and is at home at n.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The kind.
+    pub object: ObjectKindId,
+    /// How many slots each node has.
+    pub most: i64,
+    /// The role of `node` whose only variable, a set, says which of them are in use.
+    pub role: RoleId,
+}
+
 /// A call that a program makes: `op acquire(l: lock)`.
 #[derive(Clone, Debug)]
 pub struct Op {
@@ -717,6 +728,8 @@ pub struct Protocol {
     pub messages: Vec<Message>,
     /// The kinds of objects, `block` and `node` first.
     pub objects: Vec<String>,
+    /// The kinds of which handlers make objects.
+    pub made: Vec<Made>,
     /// Its record types.
     pub records: Vec<Record>,
     /// Its calls.

@@ -47,6 +47,16 @@ impl Protocol {
         self.roles.iter().position(|r| r.name == name).map(|i| RoleId(i as u8))
     }
 
+    /// How objects of a kind are made, if they are.
+    pub fn made_kind(&self, kind: ObjectKindId) -> Option<&Made> {
+        self.made.iter().find(|made| made.object == kind)
+    }
+
+    /// The invariant that `check` adds for a kind whose objects are made.
+    pub fn claim_of_made(&self, made: &Made) -> String {
+        format!("free_{}_is_as_at_first", self.objects[made.object.index()])
+    }
+
     /// Whether a role is a ghost's.
     pub fn is_ghost(&self, role: RoleId) -> bool {
         self.roles.get(role.index()).is_some_and(|role| role.kind == RoleKind::Ghost)

@@ -6,8 +6,8 @@ use crate::system::model::Model;
 use std::collections::BTreeMap;
 use trivium_protocol::walk::{any_expr, any_step, each_step, visit};
 use trivium_protocol::{
-    Assume, EventKind, Expr, ExprKind, Invariant, MessageId, NODE, OpId, PerformKind, Promise, Protocol, RoleId,
-    StateId, StepKind,
+    Asserted, Assume, EventKind, Expr, ExprKind, Invariant, MessageId, NODE, OpId, PerformKind, Promise, Protocol,
+    RoleId, StateId, StepKind,
 };
 
 /// Why a system in which nothing can happen says nothing.
@@ -189,7 +189,7 @@ impl Looker<'_> {
         for handler in self.protocol.roles.iter().flat_map(|role| &role.handlers) {
             each_step(&handler.steps, &mut |step| {
                 // What an `await` asks of a sender has the place of the whole `await`.
-                if matches!(&step.kind, StepKind::Assert(condition) if condition.span != step.span) {
+                if matches!(&step.kind, StepKind::Assert(condition, Asserted::Written) if condition.span != step.span) {
                     all.insert((step.span.file, step.span.start), step.span);
                 }
             });

@@ -15,6 +15,7 @@ use crate::system::action::{Action, event_kind};
 use crate::system::body;
 use crate::system::client::{Intent, ThreadPlace};
 use crate::system::copying;
+use crate::system::made::answered_at_once;
 use crate::system::model::Model;
 use crate::system::payload::{Data, Payloads};
 use crate::system::progress::note_demands;
@@ -197,11 +198,15 @@ impl<'m> Stepper<'m> {
                     world.set_count(&self.model.layout, thread, left.saturating_sub(1));
                 }
                 let intended = &self.model.client.intents[intent];
+                let node = self.model.client.threads[thread].node;
+                if let Some(value) = answered_at_once(self.model, world, node, intended)? {
+                    self.account.returned.push((thread, intent, value));
+                    return body::done(self.model, world, thread, Some(value));
+                }
                 note_contention(self.model, world, intended, &mut self.reached.contended);
                 started(self.model, world, thread, &self.model.client.intents[intent]);
                 let model = self.model;
                 may_use(model, world, thread, &model.client.intents[intent])?;
-                let node = model.client.threads[thread].node;
                 ghost::tell_call(&mut self.here(world, node), node, &model.client.intents[intent])?;
                 self.raise(world, thread, intent)
             }

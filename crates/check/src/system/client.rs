@@ -124,11 +124,18 @@ pub struct Client {
     pub unmakeable: Vec<(OpId, String)>,
 }
 
+/// How many objects there may be of a kind that handlers make: all slots of all nodes.
+fn most_made(protocol: &Protocol, kind: ObjectKindId, nodes: u32) -> u32 {
+    let most = protocol.made_kind(kind).and_then(|made| u32::try_from(made.most).ok()).unwrap_or(0);
+    most.saturating_mul(nodes)
+}
+
 /// How many objects of each kind there are.
 pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Vec<u32> {
     let mut counts: Vec<u32> = (0..protocol.objects.len())
         .map(|kind| match ObjectKindId::at(kind) {
             NODE => 1,
+            kind if protocol.made_kind(kind).is_some() => most_made(protocol, kind, system.nodes),
             kind if protocol.uses(kind) => {
                 system.kinds.get(&protocol.objects[kind.index()]).copied().unwrap_or(system.objects)
             }
@@ -136,7 +143,8 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
         })
         .collect();
     let mut there_is = |kind: ObjectKindId, id: u32| {
-        if kind != NODE {
+        // What handlers make is as much as there can be, whatever a scenario names.
+        if kind != NODE && protocol.made_kind(kind).is_none() {
             counts[kind.index()] = counts[kind.index()].max(id.saturating_add(1));
         }
     };

@@ -34,7 +34,15 @@ pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scen
         .filter(|&kind| kind != NODE && protocol.uses(kind))
         .map(|kind| protocol.objects[kind.index()].as_str())
         .collect();
-    let named = system.kinds.keys().chain(system.homes.keys());
+    let named = || system.kinds.keys().chain(system.homes.keys());
+    let is_made = |name: &&String| protocol.made.iter().any(|made| protocol.objects[made.object.index()] == **name);
+    if let Some(name) = named().find(is_made) {
+        return Err(ConfigError::new(
+            format!("objects of the kind `{name}` are made by handlers, each at home at the node that makes it"),
+            format!("leave `{name}` out: how many there may be is said where the kind is declared, by `up to`"),
+        ));
+    }
+    let named = named();
     if let Some(name) = named.into_iter().find(|name| !used.contains(&name.as_str())) {
         return Err(ConfigError::new(
             format!("{} has no role about objects of the kind `{name}`", protocol.name),

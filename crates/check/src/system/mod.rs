@@ -11,6 +11,7 @@ pub(crate) mod kept;
 pub(crate) mod kinds;
 pub(crate) mod late;
 pub(crate) mod layout;
+pub(crate) mod made;
 pub(crate) mod mark;
 pub(crate) mod model;
 pub(crate) mod outline;

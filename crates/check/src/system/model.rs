@@ -95,10 +95,11 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// How many objects there are of the kind of which there are most; nodes do not count.
+    /// How many objects there are of the kind of which there are most; nodes, and what handlers make, do not count.
     pub fn most_objects(&self) -> u32 {
-        let kinds = self.objects.iter().enumerate().filter(|(kind, _)| *kind != NODE.index());
-        kinds.map(|(_, count)| *count).max().unwrap_or(0)
+        let kinds = self.objects.iter().enumerate().map(|(kind, count)| (ObjectKindId::at(kind), count));
+        let counted = kinds.filter(|(kind, _)| *kind != NODE && self.protocol().made_kind(*kind).is_none());
+        counted.map(|(_, count)| *count).max().unwrap_or(0)
     }
 
     pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Model, ConfigError> {
@@ -114,10 +115,22 @@ impl Model {
         let homes = Homes::new(protocol, system);
         let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
-            return Err(ConfigError::new(
-                format!("the scenario names an object beyond {MOST_OBJECTS}"),
-                "number the objects from 0",
-            ));
+            let made = protocol.made.iter().find(|made| objects[made.object.index()] > MOST_OBJECTS);
+            return Err(match made {
+                Some(made) => ConfigError::new(
+                    format!(
+                        "{} nodes with {} `{}` each are more than {MOST_OBJECTS}",
+                        system.nodes,
+                        made.most,
+                        protocol.objects[made.object.index()]
+                    ),
+                    "let each node make fewer of them, by a parameter with a `check` value",
+                ),
+                None => ConfigError::new(
+                    format!("the scenario names an object beyond {MOST_OBJECTS}"),
+                    "number the objects from 0",
+                ),
+            });
         }
         let stored = |value: ScenarioValue| value.at(BLOCK_BYTES.cast_signed()).cast_unsigned();
         let stores_wide = scenario
@@ -215,6 +228,12 @@ impl Model {
         } else if self.most_objects() > 0 {
             parts.push(counted(self.most_objects(), "object"));
         }
+        parts.extend(
+            self.protocol()
+                .made
+                .iter()
+                .map(|made| format!("up to {} of {} a node", made.most, self.protocol().objects[made.object.index()])),
+        );
         parts.extend(self.system.homes.iter().map(|(kind, homes)| {
             let homes: Vec<String> = homes.iter().map(u32::to_string).collect();
             format!("homes of {kind} {}", homes.join("/"))
@@ -251,7 +270,9 @@ impl Model {
     /// How many objects there are of each kind that the protocol uses, in words.
     fn kinds_in_words(&self) -> impl Iterator<Item = String> {
         let kinds = self.protocol().objects.iter().zip(&self.objects).enumerate();
-        let used = kinds.filter(|(kind, (_, count))| *kind != NODE.index() && **count > 0);
+        let used = kinds.filter(|(kind, (_, count))| {
+            *kind != NODE.index() && **count > 0 && self.protocol().made_kind(ObjectKindId::at(*kind)).is_none()
+        });
         used.map(|(_, (name, count))| format!("{count} of {name}"))
     }
 

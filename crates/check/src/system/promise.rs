@@ -3,6 +3,7 @@
 use crate::system::client::Intent;
 use crate::system::copying::{self, is_destination, is_quiet};
 use crate::system::layout::BLOCK_BYTES;
+use crate::system::made::{may_name, record_left};
 use crate::system::mark;
 use crate::system::model::Model;
 use crate::system::unread::FORGOTTEN;
@@ -179,10 +180,10 @@ fn seen_in_phase(model: &Model, world: &World, node: Node, block: u32, seen: u64
 
 /// Whether the assumptions and the discipline that the promises imply let a thread do this now.
 pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &Intent) -> bool {
-    if !is_quiet(model, world, intent) {
+    let place = model.client.threads[thread];
+    if !may_name(model, world, place.node, intent) || !is_quiet(model, world, intent) {
         return false;
     }
-    let place = model.client.threads[thread];
     match intent {
         Intent::Read { .. } => true,
         Intent::Write { value, .. } | Intent::Rmw { value, .. } if !mark::may_store(model, world, *value) => false,
@@ -398,7 +399,9 @@ pub(crate) fn check_state(model: &Model, world: &World) -> Result<(), Violation>
             match model.engine.evaluate_invariant(invariant, object, &PromiseView { model, world }) {
                 Ok(true) => {}
                 Ok(false) => {
-                    let why = model.engine.why_false(invariant, object, &PromiseView { model, world });
+                    let why = record_left(model, world, &invariant.name, object);
+                    let why =
+                        why.unwrap_or_else(|| model.engine.why_false(invariant, object, &PromiseView { model, world }));
                     let why = if why.is_empty() { why } else { format!(": {why}") };
                     let sentence = format!("`{}` is false for {}{why}", invariant.name, model.object_name(object));
                     return Err(Violation::new(name, sentence));

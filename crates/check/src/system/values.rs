@@ -92,7 +92,7 @@ fn moves_contents_alone(step: &StepKind) -> bool {
         | StepKind::Take(_)
         | StepKind::Invalidate
         | StepKind::Impossible
-        | StepKind::Assert(_)
+        | StepKind::Assert(..)
         | StepKind::Elsewhere(..) => true,
         StepKind::Perform(_)
         | StepKind::CompleteWith(..)

@@ -24,6 +24,7 @@ mod initially;
 mod language;
 mod limits;
 mod litmus;
+mod made;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;
 mod mutants;

@@ -5,6 +5,7 @@ use crate::answers::found;
 use crate::blocks;
 use crate::copying;
 use crate::elsewhere;
+use crate::made;
 use crate::mutant::{self, config, slip};
 use crate::shipped::written;
 use crate::slow;
@@ -237,6 +238,19 @@ fn protocols_that_copy_are_the_same_with_all_kept() {
     }));
     let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
     assert!(enough("holds", 12) && enough("last_write", 4), "{found:?}");
+}
+
+/// The same of protocols whose handlers make objects: some hold, and mistakes are faults, or leave a record elsewhere.
+#[test]
+fn protocols_that_make_objects_are_the_same_with_all_kept() {
+    let seeds = 0..slow::all_or(600, 120);
+    let found = explored(seeds.map(|seed| {
+        let (nodes, ops) = if seed % 4 == 0 { (3, 1) } else { (2, 2) };
+        (made::protocol(seed * 7919), system(nodes, 1, Some(ops)))
+    }));
+    let enough = |what: &str, least: i32| found.get(what).is_some_and(|&count| count >= least);
+    assert!(enough("holds", 40) && enough("fault", 10), "{found:?}");
+    assert!(enough("invariant free_thing_is_as_at_first", 1), "{found:?}");
 }
 
 /// The same of protocols whose homes perform accesses for others: most hold, and mistakes are of several sorts.

@@ -4,6 +4,7 @@
 
 use crate::arrays;
 use crate::elsewhere;
+use crate::made;
 use crate::oracle::{Answer, Oracle, SLOW, compile, number_before, quicker, root, run, system};
 use crate::shipped::written;
 use crate::slow;
@@ -106,6 +107,22 @@ fn another_checker_counts_the_same_states_of_what_homes_perform_beside_caches() 
         let report = explore(&protocol, &config).unwrap();
         if report.verdict != Verdict::Incomplete {
             other.compare(&format!("beside-{seed}"), &protocol, &config, &report).unwrap();
+        }
+    }
+}
+
+#[test]
+fn another_checker_counts_the_same_states_where_handlers_make_objects() {
+    let other = quicker();
+    if !other.is_installed() {
+        return;
+    }
+    let config = Config { max_states: Some(20_000), ..system(2, 1) };
+    for seed in 0..slow::all_or(60, 4) {
+        let protocol = written(&made::protocol(seed * 7919 + 3));
+        let report = explore(&protocol, &config).unwrap();
+        if report.verdict != Verdict::Incomplete {
+            other.compare(&format!("made-{seed}"), &protocol, &config, &report).unwrap();
         }
     }
 }

@@ -83,6 +83,7 @@ impl Lowering<'_> {
             ExprKind::Home if self.engine.protocol.roles[self.role.index()].object == NODE => Op::Me { to },
             ExprKind::Home => Op::Home { to },
             ExprKind::HomeOf(named) => Op::HomeOf { to, kind: named.ty.object()?, from: self.value(named)? },
+            ExprKind::Made(slot, most) => Op::Made { to, from: self.value(slot)?, most: u32::try_from(*most).ok()? },
             ExprKind::AddressOf(named) => Op::AddressOf { to, from: self.value(named)? },
             ExprKind::BytesOf(named) => Op::BytesOf { to, from: self.value(named)? },
             ExprKind::BlockAt(address) => Op::BlockAt { to, address: self.address(address)? },

@@ -6,8 +6,8 @@ use crate::layout::{Cell, Names, Shape};
 use trivium_protocol::orders::shows_order;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Perform, Place, RoleId, Slot,
-    Step, StepKind, TaskId, Type,
+    Asserted, BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Perform, Place, RoleId,
+    Slot, Step, StepKind, TaskId, Type,
 };
 
 impl Lowering<'_> {
@@ -93,11 +93,13 @@ impl Lowering<'_> {
             StepKind::Invalidate => self.effect(Op::Line { step: LineStep::Invalidate }, span),
             StepKind::Impossible => self.effect(Op::Impossible, span),
             StepKind::Stop => self.stop(span)?,
-            StepKind::Assert(condition) => {
-                self.charge()?;
-                self.emit(Op::Asserted, span);
+            StepKind::Assert(condition, why) => {
+                if *why == Asserted::Written {
+                    self.charge()?;
+                    self.emit(Op::Asserted, span);
+                }
                 let from = self.value(condition)?;
-                self.emit(Op::Assert { from }, span);
+                self.emit(Op::Assert { from, why: *why }, span);
             }
             StepKind::Elsewhere(owner, role, body) => self.elsewhere(owner, *role, body, span)?,
         }

@@ -10,7 +10,7 @@ use crate::mechanisms::{Charge, Mechanisms};
 use crate::set::Set;
 use trivium_protocol::orders::shows_order;
 use trivium_protocol::source::Span;
-use trivium_protocol::{EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind, Type};
+use trivium_protocol::{Asserted, EventKind, Expr, LocalId, Owner, Place, RoleId, Step, StepKind, Type};
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
     pub(super) fn execute(&mut self, steps: &'e [Step]) -> Try<()> {
@@ -126,10 +126,13 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.stopped = true;
                 Ok(())
             }
-            StepKind::Assert(condition) => {
-                self.m.charge(Charge::Steps(1));
-                self.m.way(span, true);
-                if truth(self, condition)? { Ok(()) } else { trouble(FaultKind::Assertion, span) }
+            StepKind::Assert(condition, why) => {
+                // What nobody has written costs nothing.
+                if *why == Asserted::Written {
+                    self.m.charge(Charge::Steps(1));
+                    self.m.way(span, true);
+                }
+                if truth(self, condition)? { Ok(()) } else { trouble(FaultKind::of_assertion(*why), span) }
             }
             StepKind::Elsewhere(owner, role, body) => self.elsewhere(owner, *role, body, span),
         }

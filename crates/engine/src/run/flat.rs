@@ -336,6 +336,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let id = check!(self, at, u32::try_from(reg!(self, from)).map_err(|_| FaultKind::NoObject));
                 reg!(self, to) = i64::from(self.m.home(Object { kind, id }));
             }
+            Op::Made { to, from, most } => {
+                reg!(self, to) = self.engine.made(self.m.me(), reg!(self, from), i64::from(most));
+            }
             Op::NodeAt { to, from } => {
                 let number = reg!(self, from);
                 reg!(self, to) =
@@ -504,9 +507,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 }
             }
             Op::Asserted => self.m.way(span!(self, at), true),
-            Op::Assert { from } => {
+            Op::Assert { from, why } => {
                 if reg!(self, from) == 0 {
-                    return trouble(FaultKind::Assertion, span!(self, at));
+                    return trouble(FaultKind::of_assertion(why), span!(self, at));
                 }
             }
             Op::Impossible => return trouble(FaultKind::Impossible, span!(self, at)),

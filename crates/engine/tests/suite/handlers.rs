@@ -250,7 +250,7 @@ fn faults_of_a_protocol_are_told_apart() {
     assert_eq!(fault_of(assign_of(binary(Add, constant(i64::MAX), local(0)))), Some(FaultKind::Overflow));
     assert_eq!(fault_of(assign_of(binary(Divide, constant(i64::MIN), constant(-1)))), Some(FaultKind::Overflow));
     assert_eq!(fault_of(|_| vec![step(StepKind::Impossible)]), Some(FaultKind::Impossible));
-    let less = |a, b| step(StepKind::Assert(binary(Less, a, b)));
+    let less = |a, b| step(StepKind::Assert(binary(Less, a, b), Asserted::Written));
     assert_eq!(fault_of(|_| vec![less(local(1), local(0))]), None);
     assert_eq!(fault_of(|_| vec![less(local(0), local(1))]), Some(FaultKind::Assertion));
     let send_to = |to: i64| move |_: &mut Hand| vec![send(MessageId(0), vec![constant(1), constant(2)], constant(to))];

@@ -169,6 +169,11 @@ impl Scope<'_> {
             ExprKind::Home if self.export.role(self.role).object == NODE => self.node.clone(),
             ExprKind::Home => self.export.home_of(&self.object),
             ExprKind::HomeOf(named) => self.export.home_of(self.object_named(named)),
+            ExprKind::Made(slot, most) => {
+                let slot = self.number(slot);
+                let object = &slot * nodes + self.node.clone();
+                choice((&slot).lt(*most), object, model::Expr::from(0) - 1)
+            }
             ExprKind::AddressOf(named) => self.object_named(named) * BLOCK_BYTES,
             ExprKind::BytesOf(named) => model::Expr::from(0) * self.object_named(named) + BLOCK_BYTES,
             ExprKind::BlockAt(address) => {

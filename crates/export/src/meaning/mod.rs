@@ -171,6 +171,16 @@ impl<'m> Export<'m> {
                 "leave it out with what it says of loads (`promises only single_writer`), and write a scenario: a store, the copy, and a load of the destination",
             ));
         }
+        // What a call returns at once whose object is gone: one of a scenario, or one that was held while another thread's call freed it.
+        let shares = self.model.client.threads_of.iter().any(|threads| threads.len() > 1);
+        if let Some(made) = protocol.made.first().filter(|_| shares || self.model.client.script.is_some()) {
+            let kind = &protocol.objects[made.object.index()];
+            let (what, help) = match shares {
+                true => ("several threads on a node, where", "export it with one thread on each node"),
+                false => ("a scenario, where", "export the protocol without a scenario"),
+            };
+            return Err(ConfigError::new(format!("{what} handlers make objects (`{kind}`), cannot be exported"), help));
+        }
         self.check_operations()?;
         self.check_queues()?;
         self.check_homes()?;

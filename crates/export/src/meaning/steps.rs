@@ -5,8 +5,8 @@ use super::names::{DATA, DEFERRED, FX, GIVEN, HELD, I, INT, ME, MEM, O, THR, how
 use super::{Export, records::has_caller};
 use crate::model::{self, Block, Declared, Name, Term, array, call, name, range, values};
 use trivium_protocol::{
-    BLOCK, EventKind, Expr, Handler, LocalId, MessageId, NODE, Named, Owner, PayloadShape, PayloadSource, Perform,
-    PerformFor, PerformKind, Place, RoleId, Step, StepKind, Type,
+    Asserted, BLOCK, EventKind, Expr, Handler, LocalId, MessageId, NODE, Named, Owner, PayloadShape, PayloadSource,
+    Perform, PerformFor, PerformKind, Place, RoleId, Step, StepKind, Type,
 };
 
 /// The body of a handler while it is written.
@@ -156,7 +156,13 @@ impl<'s> Writer<'s> {
             StepKind::Impossible => out.error("fault: this was declared impossible"),
             // What is left of the loop does nothing.
             StepKind::Stop => {}
-            StepKind::Assert(condition) => out.refuse(!self.scope.truth(condition), "fault: assertion failed"),
+            StepKind::Assert(condition, why) => {
+                let why = match why {
+                    Asserted::Written => "fault: assertion failed",
+                    Asserted::Lives => "fault: this object is free",
+                };
+                out.refuse(!self.scope.truth(condition), why);
+            }
             StepKind::Elsewhere(owner, role, body) => self.elsewhere(owner, *role, body, out),
         }
     }

@@ -59,6 +59,7 @@ impl Compiler {
         self.sizes(file);
         self.ops(file);
         self.role_heads(file);
+        self.made_kinds(file);
         if self.protocol.roles.is_empty() && self.diagnostics.is_empty() {
             let span = file.name.as_ref().map_or(Span::default(), |n| n.span);
             self.error(span, "a protocol has at least one role").help("declare one: `role home of block { .. }`");
@@ -152,7 +153,7 @@ impl Compiler {
     fn objects(&mut self, file: &ast::File) {
         for item in &file.items {
             let Item::Object(names) = item else { continue };
-            for name in names {
+            for ast::ObjectKind { name, .. } in names {
                 let taken = self.protocol.objects.clone();
                 if self.fresh(name, "kind of object", &taken) {
                     self.protocol.objects.push(name.text.clone());

@@ -181,6 +181,7 @@ impl Compiler {
                 make(ExprKind::Flight(id, to), NUMBER)
             }
             ast::ExprKind::Perform(perform) => self.performed(frame, perform, span),
+            ast::ExprKind::New(kind) => self.new_object(frame, kind, span),
             ast::ExprKind::LeadsTo(..) => {
                 self.error(span, "`leads_to` is no value")
                     .help("it stands alone in an invariant, or under one `all n:`: `invariant served: leads_to(P, Q)`");

@@ -14,6 +14,7 @@ mod frame;
 mod ghosts;
 mod initially;
 mod limits;
+mod made;
 mod performs;
 mod places;
 mod roles;
@@ -68,6 +69,7 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
     compiler.roles();
     compiler.ghosts(&parsed);
     compiler.claims(&parsed);
+    compiler.claims_of_made();
     if !compiler.too_many() && compiler.diagnostics.is_empty() {
         crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
     }
@@ -84,6 +86,7 @@ pub(crate) fn read(name: &str, text: &str, options: &Options) -> Result<(ast::Fi
     include(&mut parsed, options, &mut diagnostics, &mut vec![name.to_string()], &mut Vec::new());
     if diagnostics.is_empty() {
         extend::apply(&mut parsed, &mut diagnostics);
+        made::add_roles(&mut parsed);
     }
     if diagnostics.is_empty() {
         Ok((parsed, about, diagnostics))
@@ -165,7 +168,7 @@ fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item>
             if messages.is_empty() { None } else { Some(ast::Item::Message { messages, lane, with }) }
         }
         ast::Item::Object(mut names) => {
-            names.retain(|name| !is_own("object", name));
+            names.retain(|kind| !is_own("object", &kind.name));
             Some(ast::Item::Object(names))
         }
         ast::Item::Extend(extension) if is_own("role", &extension.added.name) => None,
@@ -216,7 +219,7 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
         ast::Item::Message { messages, .. } => {
             return messages.iter().map(|(name, _)| ("message", name.text.clone())).collect();
         }
-        ast::Item::Object(names) => return names.iter().map(|name| ("object", name.text.clone())).collect(),
+        ast::Item::Object(names) => return names.iter().map(|kind| ("object", kind.name.text.clone())).collect(),
         // There is one, whatever it says.
         ast::Item::Check { .. } => return vec![("check", String::new())],
         // It names all, whatever a used file promises.

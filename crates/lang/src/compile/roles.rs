@@ -450,7 +450,17 @@ impl Compiler {
     }
 
     /// A finished handler joins its role, and its state's answers.
-    pub(super) fn add_handler(&mut self, frame: Frame, guard: Option<Expr>, steps: Vec<Step>, name: &str, span: Span) {
+    pub(super) fn add_handler(
+        &mut self,
+        frame: Frame,
+        guard: Option<Expr>,
+        mut steps: Vec<Step>,
+        name: &str,
+        span: Span,
+    ) {
+        if let Some(kind) = self.present_must_live(frame.role, span) {
+            steps.insert(0, Step { kind, span });
+        }
         let args = match frame.event {
             EventKind::Message(m) => self.protocol.messages[m.index()].args.len(),
             EventKind::Op(o) => self.protocol.ops[o.index()].args.len(),

@@ -15,7 +15,15 @@ impl Compiler {
         match statement {
             S::Assign { target, sign, value } => self.assign(frame, target, *sign, value, span),
             S::Let { name, value } => self.let_(frame, name, value),
-            S::Send { message, args, with, of, to } => one(self.send(frame, message, args, with, of, to, span)?),
+            S::Send { message, args, with, of, to } => {
+                let send = self.send(frame, message, args, with, of, to, span)?;
+                let about = match &send {
+                    StepKind::Send { object: Some(object), .. } => self.must_live(object.clone()),
+                    _ if frame.frees => self.present_must_live(frame.seen, span),
+                    _ => None,
+                };
+                Some(about.into_iter().chain([send]).collect())
+            }
             S::Goto(_)
             | S::Resume
             | S::Complete
@@ -25,6 +33,7 @@ impl Compiler {
             | S::InstallOwn { .. }
             | S::Fill(_)
             | S::Upgrade
+            | S::Free(_)
                 if frame.wait.is_some() =>
             {
                 let what = match statement {
@@ -34,6 +43,7 @@ impl Compiler {
                     S::Perform { .. } => "perform",
                     S::Fill(_) => "fill",
                     S::Upgrade => "upgrade",
+                    S::Free(_) => "free",
                     _ => "install",
                 };
                 self.error(span, format!("`{what}` cannot stand in a `while waiting` clause"))
@@ -74,7 +84,10 @@ impl Compiler {
             }
             S::Impossible => one(StepKind::Impossible),
             S::Stop => one(StepKind::Stop),
-            S::Assert(condition) => one(StepKind::Assert(self.expr_of(frame, condition, &Type::Bool)?)),
+            S::Assert(condition) => {
+                one(StepKind::Assert(self.expr_of(frame, condition, &Type::Bool)?, Asserted::Written))
+            }
+            S::Free(object) => self.free(frame, object, span),
             S::Return { value, to } => self.give_back(frame, value.as_ref(), to.as_ref(), span).map(|k| vec![k]),
             S::Start { task, args } => self.start(frame, task, args),
             S::Install { at } => {
@@ -575,11 +588,14 @@ impl Compiler {
         to: Option<&ast::Expr>,
         span: Span,
     ) -> Option<StepKind> {
-        let value = match value {
-            None => None,
-            Some(value) => Some(self.expr(frame, value)?),
-        };
         let call = if to.is_none() { frame.call } else { None };
+        let value = match (value, self.none_returned(call)) {
+            (None, _) => None,
+            (Some(value), Some(ty)) if matches!(&value.kind, ast::ExprKind::Name(name) if name == "none") => {
+                Some(self.expr_of(frame, value, &ty)?)
+            }
+            (Some(value), _) => Some(self.expr(frame, value)?),
+        };
         self.returned(frame, call, value.as_ref(), span)?;
         let to = match (to, frame.caller) {
             (Some(to), _) => Some(self.expr_of(frame, to, &Type::Thread)?),
@@ -597,14 +613,21 @@ impl Compiler {
         Some(StepKind::Return { value, to })
     }
 
-    /// Whether a value, or none, is what the call returns; for a stored thread, what some call of this role returns.
+    /// The type of `none` as the result of a call, or of some call, where that is an object.
+    fn none_returned(&self, call: Option<OpId>) -> Option<Type> {
+        let mut ops = self.protocol.ops.iter().enumerate().filter(|(i, _)| call.is_none_or(|call| call.index() == *i));
+        let is_optional = |ty: &Type| matches!(ty, Type::ObjectOrNone(_) | Type::Node { optional: true });
+        ops.find_map(|(_, op)| op.result.clone().filter(is_optional)).filter(|ty| matches!(ty, Type::ObjectOrNone(_)))
+    }
+
+    /// Whether a value, or none, is what the call returns; for a stored thread, what some call returns.
     fn returned(&mut self, frame: &Frame, call: Option<OpId>, value: Option<&Expr>, span: Span) -> Option<()> {
+        // Those of this role's object first, since mistakes are told by them.
         let object = self.protocol.roles[frame.seen.index()].object;
-        let ops = self.protocol.ops.iter().enumerate().filter(|(i, op)| match call {
-            Some(call) => call.index() == *i,
-            None => op.object == object,
-        });
-        let results: Vec<Option<Type>> = ops.map(|(_, op)| op.result.clone()).collect();
+        let mut ops: Vec<(usize, &Op)> = self.protocol.ops.iter().enumerate().collect();
+        ops.retain(|(i, _)| call.is_none_or(|call| call.index() == *i));
+        ops.sort_by_key(|(_, op)| op.object != object);
+        let results: Vec<Option<Type>> = ops.into_iter().map(|(_, op)| op.result.clone()).collect();
         let agrees = |result: &Option<Type>| match (result, value) {
             (None, None) => true,
             (Some(wanted), Some(value)) => types::fits(&value.ty, wanted),
@@ -613,8 +636,7 @@ impl Compiler {
         if results.is_empty() || results.iter().any(agrees) {
             return Some(());
         }
-        let what =
-            call.map_or("no call of this role".to_string(), |c| format!("`{}`", self.protocol.ops[c.index()].name));
+        let what = call.map_or("no call".to_string(), |c| format!("`{}`", self.protocol.ops[c.index()].name));
         let none = if call.is_some() { "no value" } else { "a value" };
         match (value, results.into_iter().flatten().next()) {
             (Some(value), None) => {

@@ -250,6 +250,9 @@ impl Compiler {
                     (frame.sender, frame.caller) = origins;
                     // The state of another instance, as a rule.
                     frame.went = went;
+                    if let Owner::RoleOf(_, object) = &owner {
+                        steps.extend(self.must_live((**object).clone()).map(|kind| Step { kind, span }));
+                    }
                     steps.push(Step { kind: StepKind::Elsewhere(owner, role, inner), span });
                 } else if let Some(kind) = self.method(frame, base, method, args) {
                     steps.push(Step { kind, span });

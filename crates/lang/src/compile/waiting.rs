@@ -336,13 +336,19 @@ impl Compiler {
             };
             let from = Expr { kind: from, ty: SOME_NODE, span };
             let same = ExprKind::Binary(Operator::Equal, Box::new(sender.clone()), Box::new(from));
-            steps.push(Step { kind: StepKind::Assert(Expr { kind: same, ty: Type::Bool, span }), span });
+            steps.push(Step {
+                kind: StepKind::Assert(Expr { kind: same, ty: Type::Bool, span }, Asserted::Written),
+                span,
+            });
         }
         let mut body = Vec::new();
         if let Some(var) = site.missing[i] {
             let set = Expr { kind: var_kind(role, var), ty: Type::NodeSet, span };
             let member = ExprKind::In(Box::new(sender.clone()), Box::new(set));
-            steps.push(Step { kind: StepKind::Assert(Expr { kind: member, ty: Type::Bool, span }), span });
+            steps.push(Step {
+                kind: StepKind::Assert(Expr { kind: member, ty: Type::Bool, span }, Asserted::Written),
+                span,
+            });
             let place = Place { owner: Owner::Current, role, var, field: None };
             steps.push(Step { kind: StepKind::Remove(place, sender), span });
             self.block(&mut frame, &arm.body, &mut body);
@@ -513,7 +519,7 @@ fn nobody(role: RoleId, var: VarId, span: Span) -> Expr {
 fn used_in_expr(expr: &ast::Expr, used: &mut Vec<String>) {
     use ast::ExprKind as E;
     match &expr.kind {
-        E::Int(_) => {}
+        E::Int(_) | E::New(_) => {}
         E::Name(name) => used.push(name.clone()),
         E::Set(list) => list.iter().for_each(|e| used_in_expr(e, used)),
         E::Record(fields) => fields.iter().for_each(|(_, e)| used_in_expr(e, used)),

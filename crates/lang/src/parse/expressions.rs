@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Words that may follow a value.
+const AFTER_A_VALUE: [&str; 11] = ["and", "or", "in", "is", "at", "as", "of", "to", "for", "with", "from"];
+
 /// What can be performed.
 const PERFORMED: [&str; 3] = ["read", "write", "rmw"];
 
@@ -120,10 +123,23 @@ impl Parser<'_> {
             let span = start.to(inner.span);
             return Ok(Expr { kind: ExprKind::Negate(Box::new(inner)), span });
         }
+        if self.is_word("new") && self.names_follow() {
+            let start = self.advance().span;
+            let kind = self.name("the name of a kind of object")?;
+            let span = start.to(kind.span);
+            return Ok(Expr { kind: ExprKind::New(kind), span });
+        }
         if self.is_word("perform") && PERFORMED.iter().any(|word| self.next_is_word(word)) {
             return self.perform();
         }
         self.postfix()
+    }
+
+    /// Whether a name stands after the present word, in its line: one that is no operator, since a variable may be called `new`.
+    fn names_follow(&self) -> bool {
+        let Some(next) = self.tokens.get(self.at + 1) else { return false };
+        let TokenKind::Name(word) = &next.kind else { return false };
+        !next.first && !AFTER_A_VALUE.contains(&word.as_str())
     }
 
     /// `perform read(a, n) as t of m`.

@@ -3,6 +3,16 @@
 use super::*;
 
 impl Parser<'_> {
+    /// `job`, `job up to 4`.
+    fn object_kind(&mut self) -> Parsed<ObjectKind> {
+        let name = self.name("the name of a kind of object")?;
+        if self.token().first || !self.eat_word("up") {
+            return Ok(ObjectKind { name, up_to: None });
+        }
+        self.need_word("to")?;
+        Ok(ObjectKind { name, up_to: Some(self.sum()?) })
+    }
+
     pub(super) fn file(&mut self) -> File {
         let mut file = File::default();
         if self.eat_word("protocol") {
@@ -74,7 +84,7 @@ impl Parser<'_> {
             "processor" => Item::Processor { kind: self.name("`cached` or `tagged`")? },
             "param" => self.param()?,
             "lane" => self.lane()?,
-            "object" => Item::Object(self.listed(|p| p.name("the name of a kind of object"))?),
+            "object" => Item::Object(self.listed(Self::object_kind)?),
             "record" => {
                 let name = self.name("the record's name")?;
                 Item::Record { name, fields: self.fields()? }

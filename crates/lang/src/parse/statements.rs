@@ -125,6 +125,11 @@ impl Parser<'_> {
                     );
                 Err(Lost)
             }
+            "free" if matches!(self.tokens.get(self.at + 1), Some(next) if matches!(next.kind, TokenKind::Name(_)) && !next.first) =>
+            {
+                self.advance();
+                Ok(StatementKind::Free(self.expression()?))
+            }
             "assert" => {
                 self.advance();
                 Ok(StatementKind::Assert(self.expression()?))

@@ -78,7 +78,9 @@ impl<C> NodeCore<C> {
             return self.named_block(protocol, &name, first).map(Some);
         }
         match u32::try_from(first) {
-            Ok(id) => Ok(Some(Object { kind, id })),
+            Ok(id) if self.is_there(protocol, Object { kind, id }) => Ok(Some(Object { kind, id })),
+            Ok(_) if may_be_none => Ok(None),
+            Ok(id) => Err(self.not_there(protocol, &name, Object { kind, id })),
             Err(_) if may_be_none => Ok(None),
             Err(_) => Err(ProgramFault::new(format!(
                 "node {}: {name} of object {first}, which is not from 0 to {}",
@@ -86,6 +88,22 @@ impl<C> NodeCore<C> {
                 u32::MAX
             ))),
         }
+    }
+
+    /// Whether a program may name an object of a kind: handlers make none of the kind, or have made this one here, and not freed it.
+    fn is_there(&self, protocol: usize, object: Object) -> bool {
+        let engine = &self.protocols.engines[protocol];
+        let Some(made) = engine.protocol().made_kind(object.kind) else { return true };
+        let record = self.record_of(protocol, made.role, Object { kind: NODE, id: 0 });
+        record.is_some_and(|record| engine.is_made(made, object.id, self.me, record))
+    }
+
+    fn not_there(&self, protocol: usize, name: &str, object: Object) -> ProgramFault {
+        let kind = &self.protocols.engines[protocol].protocol().objects[object.kind.index()];
+        ProgramFault::new(format!(
+            "node {}: {name} with {kind} {}, which is not there: no handler of this node has made it, or it was freed",
+            self.me, object.id
+        ))
     }
 
     /// The block of a program's pointer.
@@ -104,6 +122,14 @@ impl<C> NodeCore<C> {
                 let offset = self.shared_offset(name, passed).ok();
                 let block = offset.and_then(|offset| self.known_block(protocol, offset.cast_unsigned()));
                 Ok(block.map_or(NONE, i64::from))
+            }
+            Type::Object(kind) | Type::ObjectOrNone(kind) => {
+                let named = u32::try_from(passed).ok().map(|id| Object { kind: *kind, id });
+                match named.filter(|object| !self.is_there(protocol, *object)) {
+                    None => Ok(passed),
+                    Some(_) if matches!(ty, Type::ObjectOrNone(_)) => Ok(NONE),
+                    Some(object) => Err(self.not_there(protocol, name, object)),
+                }
             }
             _ => Ok(passed),
         }

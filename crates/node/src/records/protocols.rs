@@ -89,12 +89,13 @@ impl Protocols {
         self.lanes().filter(|&(protocol, lane)| self.engines[protocol].protocol().lanes[lane.index()].queues)
     }
 
-    /// The lanes whose messages may wait at their receivers for what comes on others, each with its protocol: they may stall, or stand in one queue with
-    /// those of other senders, or keep order with such a lane.
+    /// The lanes whose messages may wait at their receivers for what comes on others, each with its protocol: they may stall, or need room on a finite
+    /// lane, which messages make that come later, or stand in one queue with those of other senders, or keep order with such a lane.
     pub fn waiting_lanes(&self) -> Vec<(usize, LaneId)> {
         let declared = |protocol: usize, lane: LaneId| &self.engines[protocol].protocol().lanes[lane.index()];
         let waits = |&(protocol, lane): &(usize, LaneId)| {
-            self.engines[protocol].may_stall_on(lane) || declared(protocol, lane).merged
+            let engine = &self.engines[protocol];
+            engine.may_stall_on(lane) || engine.needs_room_on(lane) || declared(protocol, lane).merged
         };
         let mut waiting: Vec<(usize, LaneId)> = self.lanes().filter(waits).collect();
         // Those that keep order with one that waits, until there are no more.
@@ -191,10 +192,8 @@ impl Protocols {
 
     /// What a call returns to its program at once because it is about no object.
     pub fn returned_for_none(&self, protocol: usize, op: OpId) -> i64 {
-        match self.engines[protocol].protocol().ops[op.index()].result {
-            Some(Type::Node { .. } | Type::ObjectOrNone(_)) => self.returned(protocol, op, NONE),
-            _ => 0,
-        }
+        let value = Engine::for_none(self.engines[protocol].protocol().ops[op.index()].result.as_ref());
+        if value == NONE { self.returned(protocol, op, NONE) } else { value }
     }
 
     /// How many kinds of messages the protocols before one have.

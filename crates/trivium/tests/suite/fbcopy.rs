@@ -26,3 +26,30 @@ fn copies_are_right_whatever_caches_hold() {
         }
     }
 }
+
+/// Requests that wait at their receiver for room took all credits of the interface, and replies, which would have made room, waited for one.
+#[test]
+fn replies_are_not_kept_back_by_requests_that_wait_for_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("all-at-once.c");
+    let text = "#include \"trivium.h\"\n#include <stdio.h>\nint main(void) {
+    int me = trivium_node(), nodes = trivium_nodes(), next = (me + 1) % nodes;
+    static volatile int64_t *lines[8];
+    for (int n = 0; n < nodes; n++)
+        lines[n] = trivium_alloc_on(n, 8192);
+    trivium_barrier();
+    for (int i = 0; i < 96; i += 8)
+        trivium_prefetch((void *)&lines[next][i]);
+    trivium_barrier();
+    for (int i = 0; i < 1024; i += 8)
+        lines[me][i] = i;
+    trivium_barrier();
+    if (me == 0)
+        puts(\"ok\");
+}\n";
+    std::fs::write(&program, text).unwrap();
+    let program = program.to_str().unwrap();
+    let run =
+        trivium(&["sim", program, "-p", "flash-prefetch", "-m", "typhoon", "-n", "2", "--stall-limit", "1000000"]);
+    assert!(run.code == Some(0) && run.out.contains("ok\n"), "{run:?}");
+}

@@ -30,6 +30,9 @@ mod inputs;
 mod large;
 mod live_trace;
 mod locks;
+#[path = "../../../check/tests/suite/made/mod.rs"]
+mod made;
+mod made_objects;
 mod modules;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;

@@ -147,6 +147,11 @@ fn machines_go_through_the_recorded_states_of_the_file_tests() {
             assert!(reason.iter().any(|reason| run.err.contains(reason)), "{name}: {}", run.err);
             continue;
         }
+        // A machine ends the scenario's program, as it would any other.
+        if name.ends_with("made-object-without-a-question-mark.test") {
+            run.refuses(1, &["which is not there"]);
+            continue;
+        }
         if TIMERS.iter().any(|timer| name.ends_with(timer)) {
             run.refuses(1, &["the machine cannot be made to keep this order by delays of messages alone"]);
             continue;

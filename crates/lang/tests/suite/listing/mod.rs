@@ -177,7 +177,8 @@ impl Lister<'_> {
             StepKind::Take(line) => format!("take {line}"),
             StepKind::Invalidate => "invalidate".into(),
             StepKind::Impossible => "impossible".into(),
-            StepKind::Assert(e) => format!("assert {}", self.expr(e)),
+            StepKind::Assert(e, Asserted::Written) => format!("assert {}", self.expr(e)),
+            StepKind::Assert(e, Asserted::Lives) => format!("must live {}", self.expr(e)),
             StepKind::Elsewhere(owner, role, _) => format!("at {}", self.owner(owner, *role)),
         }
     }
@@ -231,6 +232,7 @@ impl Lister<'_> {
             ExprKind::AddressOf(a) => format!("address({})", e(a)),
             ExprKind::BytesOf(a) => format!("bytes({})", e(a)),
             ExprKind::BlockAt(a) => format!("block({})", e(a)),
+            ExprKind::Made(a, most) => format!("made({} of {most})", e(a)),
             ExprKind::HomeOf(a) => format!("home({})", e(a)),
             ExprKind::Caller => "caller".into(),
             ExprKind::Object => "object".into(),

@@ -6,6 +6,7 @@ use crate::arrays;
 use crate::blocks;
 use crate::calls;
 use crate::elsewhere;
+use crate::made;
 use crate::rooms;
 use crate::slow;
 use crate::waiting;
@@ -285,9 +286,15 @@ fn a_call_does_not_return_while_it_is_deferred() {
 /// What is proved of a random protocol that performs accesses elsewhere is kept in `sim` and in `run`.
 /// Gives whether it holds, and how many programs went wrong in `sim` if it does not.
 fn elsewhere_is_kept(text: &str, number: u64, nodes: u32) -> Result<(bool, u32), String> {
+    is_kept(text, number, &system(nodes, 1, Some(if nodes == 2 { 3 } else { 2 })))
+}
+
+/// The same of a random protocol in a system.
+fn is_kept(text: &str, number: u64, system: &System) -> Result<(bool, u32), String> {
+    let nodes = system.nodes;
     let protocol = trivium_lang::compile("elsewhere.tri", text, &Default::default());
     let protocol = Arc::new(protocol.unwrap_or_else(|error| panic!("{error}\n{text}")));
-    let holds = holds(&protocol, &system(nodes, 1, Some(if nodes == 2 { 3 } else { 2 })));
+    let holds = holds(&protocol, system);
     let uses = Uses { nodes, objects: 1, ops: 12, passes_on: true };
     let mut went_wrong = 0;
     for round in 0..PROGRAMS {
@@ -322,6 +329,19 @@ fn what_is_proved_of_accesses_performed_elsewhere_is_kept() {
         held > slow::all_or(20, 4) && caught > slow::all_or(5, 1),
         "{held} hold, {caught} are caught, {missed} are not"
     );
+}
+
+#[test]
+fn what_is_proved_of_objects_that_are_made_is_kept() {
+    let (mut held, mut caught) = (0, 0);
+    for number in (0..slow::all_or(300, 16)).map(|number| number * 7919) {
+        // However many calls there are: what goes wrong with an object may need one more.
+        let kept = is_kept(&made::protocol(number), number, &system(2 + u32::from(number % 3 == 0), 1, None));
+        let (holds, went_wrong) = kept.unwrap_or_else(|error| panic!("{error}"));
+        (held, caught) = (held + u32::from(holds), caught + u32::from(!holds && went_wrong > 0));
+    }
+    println!("{held} hold, {caught} others are caught while they run");
+    assert!(held > slow::all_or(100, 4) && caught > slow::all_or(10, 0), "{held} hold, {caught} are caught");
 }
 
 #[test]

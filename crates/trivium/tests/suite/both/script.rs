@@ -207,7 +207,11 @@ impl Writer<'_> {
             _ => None,
         });
         let pair = assumed.chain(promised).find(|(a, b)| *a == op || *b == op);
-        let object = self.random.below(u64::from(self.uses.objects));
+        // Of what handlers make, any number, and one too many.
+        let made = self.protocol.made_kind(self.protocol.ops[op.index()].object);
+        let objects =
+            made.map_or(u64::from(self.uses.objects), |made| made.most.unsigned_abs() * u64::from(self.uses.nodes) + 1);
+        let object = self.random.below(objects);
         match pair {
             Some(_) if left < 2 => left,
             Some((a, b)) => {
