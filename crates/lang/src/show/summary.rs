@@ -158,6 +158,11 @@ fn deed(protocol: &Protocol, step: &StepKind) -> Option<String> {
         StepKind::Take(line) => format!("take {line}"),
         StepKind::Invalidate => "invalidate".into(),
         StepKind::Impossible => "fault".into(),
+        StepKind::Insert(place, _) | StepKind::Remove(place, _) => {
+            let made = protocol.made.iter().find(|made| made.role == place.role)?;
+            let deed = if matches!(step, StepKind::Insert(..)) { "new" } else { "free" };
+            format!("{deed} {}", protocol.objects[made.object.index()])
+        }
         _ => return None,
     })
 }

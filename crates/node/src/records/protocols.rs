@@ -89,13 +89,22 @@ impl Protocols {
         self.lanes().filter(|&(protocol, lane)| self.engines[protocol].protocol().lanes[lane.index()].queues)
     }
 
-    /// The lanes whose messages may wait at their receivers for what comes on others, each with its protocol: they may stall, or need room on a finite
-    /// lane, which messages make that come later, or stand in one queue with those of other senders, or keep order with such a lane.
+    /// The lanes whose messages may wait at their receivers until there is room on a finite lane, which messages of others make, each with its protocol.
+    /// Where lanes keep order with each other there are none.
+    pub fn lanes_that_need_room(&self) -> Vec<(usize, LaneId)> {
+        let needs = |&(protocol, lane): &(usize, LaneId)| {
+            let engine = &self.engines[protocol];
+            engine.needs_room_on(lane) && engine.protocol().lanes.iter().all(|lane| lane.behind.is_none())
+        };
+        self.lanes().filter(needs).collect()
+    }
+
+    /// The lanes whose messages may wait at their receivers for what comes on others, each with its protocol: they may stall, or stand in one queue with
+    /// those of other senders, or keep order with such a lane.
     pub fn waiting_lanes(&self) -> Vec<(usize, LaneId)> {
         let declared = |protocol: usize, lane: LaneId| &self.engines[protocol].protocol().lanes[lane.index()];
         let waits = |&(protocol, lane): &(usize, LaneId)| {
-            let engine = &self.engines[protocol];
-            engine.may_stall_on(lane) || engine.needs_room_on(lane) || declared(protocol, lane).merged
+            self.engines[protocol].may_stall_on(lane) || declared(protocol, lane).merged
         };
         let mut waiting: Vec<(usize, LaneId)> = self.lanes().filter(waits).collect();
         // Those that keep order with one that waits, until there are no more.

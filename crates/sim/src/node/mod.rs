@@ -167,6 +167,9 @@ impl NodeState {
         for (protocol, lane) in shared.protocols.waiting_lanes() {
             model.interface.takes_no_credits(protocol, lane);
         }
+        for (protocol, lane) in shared.protocols.lanes_that_need_room() {
+            model.interface.has_own_credits(protocol, lane);
+        }
         NodeState {
             now: 0,
             recording: shared.traced.is_some() || shared.blamed,

@@ -23,8 +23,19 @@ struct Lane {
     queues: bool,
     /// Whether they take no credits, since they may stall at their receiver, and those of other lanes must not wait for that.
     takes_no_credits: bool,
+    /// Its own credits, if its messages may wait at their receiver for room that those of other lanes make, which must not wait for that.
+    own: Option<Box<Credits>>,
     /// The lane whose earlier messages to the same node arrive before its own.
     behind: Option<LaneId>,
+}
+
+/// What is outstanding to each node, and what waits for it.
+#[derive(Clone, Debug)]
+struct Credits {
+    /// Messages that have not been consumed yet.
+    outstanding: Vec<u32>,
+    /// Messages that wait in memory for a credit, and when they were handed over.
+    waiting: Vec<VecDeque<(u64, Box<Envelope>)>>,
 }
 
 impl Lane {
@@ -108,6 +119,13 @@ impl Interface {
         self.lane(protocol, lane).takes_no_credits = true;
     }
 
+    /// Messages of a lane may wait at their receivers until those of other lanes are handled: they take credits of their own.
+    pub fn has_own_credits(&mut self, protocol: usize, lane: LaneId) {
+        let nodes = self.outstanding.len();
+        let own = Credits { outstanding: vec![0; nodes], waiting: vec![VecDeque::new(); nodes] };
+        self.lane(protocol, lane).own = Some(Box::new(own));
+    }
+
     /// A message on a lane that queues has left this node.
     pub fn left(&mut self, protocol: usize, lane: LaneId) {
         let known = self.lane(protocol, lane);
@@ -145,6 +163,7 @@ impl Interface {
                 last,
                 queues: false,
                 takes_no_credits: false,
+                own: None,
                 behind: None,
             });
             self.lanes.len() - 1
@@ -162,6 +181,9 @@ impl Interface {
         if known.takes_no_credits {
             return Some(self.depart(at, fifo, envelope));
         }
+        if known.own.is_some() {
+            return self.send_by_own_credit(at, fifo, envelope);
+        }
         let outstanding = &mut self.outstanding[envelope.to as usize];
         if *outstanding >= self.credits {
             self.waiting_for[envelope.to as usize].push_back((at, envelope));
@@ -169,6 +191,25 @@ impl Interface {
             return None;
         }
         *outstanding += 1;
+        Some(self.depart(at, fifo, envelope))
+    }
+
+    #[inline(never)]
+    fn send_by_own_credit(
+        &mut self,
+        at: u64,
+        fifo: bool,
+        envelope: Box<Envelope>,
+    ) -> Option<(Range<u64>, u64, Box<Envelope>)> {
+        let (most, to) = (self.credits, envelope.to as usize);
+        if let Some(own) = &mut self.lane(envelope.protocol, envelope.lane).own {
+            if own.outstanding[to] >= most {
+                own.waiting[to].push_back((at, envelope));
+                self.waiting += 1;
+                return None;
+            }
+            own.outstanding[to] += 1;
+        }
         Some(self.depart(at, fifo, envelope))
     }
 
@@ -180,6 +221,17 @@ impl Interface {
             known.on_way = known.on_way.saturating_sub(1);
         }
         if known.takes_no_credits {
+            return None;
+        }
+        if let Some(own) = &mut known.own {
+            let next = own.waiting[by as usize].pop_front();
+            match next {
+                Some((handed, envelope)) => {
+                    self.waiting -= 1;
+                    return Some((handed.max(at), envelope));
+                }
+                None => own.outstanding[by as usize] -= 1,
+            }
             return None;
         }
         if self.waiting > 0
