@@ -17,6 +17,8 @@ pub enum FaultKind {
     Assertion,
     /// An object that is made is not there: nobody has made it, or it was freed.
     NotMade,
+    /// An object is freed on a node that is not its home.
+    FreedAway,
     /// A number lies outside the range of its type.
     Range {
         /// The number.
@@ -79,6 +81,7 @@ impl FaultKind {
         match why {
             Asserted::Written => FaultKind::Assertion,
             Asserted::Lives => FaultKind::NotMade,
+            Asserted::AtHome => FaultKind::FreedAway,
         }
     }
 }
@@ -90,6 +93,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Unanswered => f.write_str("nothing answers this event"),
             FaultKind::Assertion => f.write_str("assertion failed"),
             FaultKind::NotMade => f.write_str("this object is free: nobody has made it, or it was freed"),
+            FaultKind::FreedAway => f.write_str("an object is freed at its home, and this is another node"),
             // The range of objects, of which the least below it is `none`.
             FaultKind::Range { value: -1, lo: 0, hi } if *hi == i64::from(u32::MAX) => NO_OBJECT.fmt(f),
             FaultKind::Range { value, lo, hi } => write!(f, "{value} is outside {lo}..{hi}"),

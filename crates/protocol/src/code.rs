@@ -279,6 +279,8 @@ pub enum Asserted {
     Written,
     /// An object that is made must be there.
     Lives,
+    /// An object is freed at its home.
+    AtHome,
 }
 
 /// One step of a handler.

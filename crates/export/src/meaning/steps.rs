@@ -160,6 +160,7 @@ impl<'s> Writer<'s> {
                 let why = match why {
                     Asserted::Written => "fault: assertion failed",
                     Asserted::Lives => "fault: this object is free",
+                    Asserted::AtHome => "fault: an object is freed away from its home",
                 };
                 out.refuse(!self.scope.truth(condition), why);
             }

@@ -70,8 +70,6 @@ pub(super) struct Frame {
     pub lowered: Option<Lowered>,
     /// The accesses that the present statement performs before the rest of it, where it may perform any.
     pub performs: Option<Vec<Step>>,
-    /// Whether something before this, on some way, frees the present object.
-    pub frees: bool,
     /// Whether this is an invariant, where other nodes may be looked at.
     pub global: bool,
     /// Whether it is about one node, whose roles are seen, though it stands outside of them: an assumption.
@@ -102,7 +100,6 @@ impl Frame {
             went: None,
             lowered: None,
             performs: None,
-            frees: false,
             global: false,
             here: false,
             initially: false,

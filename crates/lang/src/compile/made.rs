@@ -103,6 +103,7 @@ impl Compiler {
                 self.protocol.made.push(Made { object: ObjectKindId::at(object), most, role });
             }
         }
+        self.made_in_lists_of_calls();
         let asts = Rc::clone(&self.asts);
         for (r, role) in asts.iter().enumerate() {
             let object = self.protocol.roles[r].object;
@@ -111,6 +112,22 @@ impl Compiler {
                 self.error(initially.span, format!("records of a `{kind}`, which is made, have no `initially`"))
                     .help("let an action set what is new, and call it where the object is made");
             }
+        }
+    }
+
+    /// Whether each is there is looked at where calls begin, of single values.
+    fn made_in_lists_of_calls(&mut self) {
+        let is_made = |ty: &Type| ty.object().is_some_and(|kind| self.protocol.made_kind(kind).is_some());
+        let names = |ty: &Type| match ty {
+            Type::Record(record) => self.protocol.records[record.index()].fields.iter().any(|field| is_made(&field.ty)),
+            scalar => is_made(scalar),
+        };
+        let args = self.protocol.ops.iter().flat_map(|op| &op.args);
+        let lists = args.filter(|arg| matches!(&arg.ty, Type::List { of, .. } | Type::Array { of, .. } if names(of)));
+        let wrong: Vec<Span> = lists.map(|arg| arg.span).collect();
+        for span in wrong {
+            self.error(span, "a list or an array of a call has no objects that handlers make")
+                .help("pass them one by one, each a parameter");
         }
     }
 
@@ -173,14 +190,16 @@ impl Compiler {
         if frame.seen == frame.role {
             frame.went.get_or_insert(span);
         }
-        frame.frees = true;
         let present = || at(ExprKind::Object, Type::Object(made.object), span);
         let owner = Owner::Role(made.role);
         let here =
             binary(Operator::Equal, at(ExprKind::Home, SOME_NODE, span), at(ExprKind::Me, SOME_NODE, span), Type::Bool);
-        let is_there = binary(Operator::And, here, lives(&made, present(), owner.clone()), Type::Bool);
-        let mut kinds =
-            vec![StepKind::Assert(is_there, Asserted::Lives), StepKind::Remove(used(&made, owner), slot_of(present()))];
+        let is_there = lives(&made, present(), owner.clone());
+        let mut kinds = vec![
+            StepKind::Assert(here, Asserted::AtHome),
+            StepKind::Assert(is_there, Asserted::Lives),
+            StepKind::Remove(used(&made, owner), slot_of(present())),
+        ];
         for r in 0..self.protocol.roles.len() {
             let role = &self.protocol.roles[r];
             if role.object != made.object || role.kind == RoleKind::Ghost || !role.kind.lives_at(true) {
@@ -258,6 +277,40 @@ impl Compiler {
         Some(StepKind::Assert(binary(Operator::Or, elsewhere, lives, Type::Bool), Asserted::Lives))
     }
 
+    /// What a statement changes must be there: what must hold before its steps. What the compiler keeps itself cannot be changed.
+    pub(super) fn changed_must_live(&mut self, frame: &Frame, kinds: &[StepKind], span: Span) -> Vec<StepKind> {
+        if self.protocol.made.is_empty() {
+            return Vec::new();
+        }
+        let mut asked = Vec::new();
+        for kind in kinds {
+            let place = match kind {
+                StepKind::Assign(place, _)
+                | StepKind::AssignElement(place, ..)
+                | StepKind::Insert(place, _)
+                | StepKind::Remove(place, _)
+                | StepKind::Push(place, _)
+                | StepKind::Pop(place, _)
+                | StepKind::Clear(place) => place,
+                StepKind::Goto(_) | StepKind::Start(..) => {
+                    asked.extend(self.present_must_live(frame.seen, span));
+                    continue;
+                }
+                _ => continue,
+            };
+            if self.protocol.made.iter().any(|made| made.role == place.role) {
+                let name = self.protocol.roles[place.role.index()].name.clone();
+                self.error(span, format!("`{name}` is kept by `new` and `free`, and only looked at otherwise"))
+                    .help("make an object, or free it");
+            }
+            match &place.owner {
+                Owner::RoleOf(_, object) => asked.extend(self.must_live((**object).clone())),
+                _ => asked.extend(self.present_must_live(place.role, span)),
+            }
+        }
+        asked
+    }
+
     /// The same of the object of a role that is present.
     pub(super) fn present_must_live(&self, role: RoleId, span: Span) -> Option<StepKind> {
         let object = self.protocol.roles[role.index()].object;
@@ -300,6 +353,10 @@ impl Compiler {
             let Some(at_first) = at_first else { continue };
             condition = binary(Operator::Or, condition, at_first, Type::Bool);
             let name = self.protocol.claim_of_made(&made);
+            if self.protocol.invariants.iter().any(|invariant| invariant.name == name) {
+                self.error(span, format!("there is already an invariant `{name}`, which is added for this kind"))
+                    .help("choose another name for it");
+            }
             self.protocol.invariants.push(Invariant { name, object: made.object, condition, locals: 1 });
         }
     }

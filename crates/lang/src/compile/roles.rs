@@ -458,7 +458,9 @@ impl Compiler {
         name: &str,
         span: Span,
     ) {
-        if let Some(kind) = self.present_must_live(frame.role, span) {
+        // Nothing stands before a `stall`; there each step that has an effect looks for itself.
+        let may_stall = trivium_protocol::walk::contains_stall(&steps);
+        if let Some(kind) = self.present_must_live(frame.role, span).filter(|_| !may_stall) {
             steps.insert(0, Step { kind, span });
         }
         let args = match frame.event {

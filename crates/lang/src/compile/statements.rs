@@ -19,8 +19,7 @@ impl Compiler {
                 let send = self.send(frame, message, args, with, of, to, span)?;
                 let about = match &send {
                     StepKind::Send { object: Some(object), .. } => self.must_live(object.clone()),
-                    _ if frame.frees => self.present_must_live(frame.seen, span),
-                    _ => None,
+                    _ => self.present_must_live(frame.seen, span),
                 };
                 Some(about.into_iter().chain([send]).collect())
             }

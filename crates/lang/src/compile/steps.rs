@@ -98,6 +98,10 @@ impl Compiler {
                 let kinds = self.plain(frame, other, span);
                 steps.extend(frame.performs.take().into_iter().flatten());
                 if let Some(kinds) = kinds {
+                    if !matches!(other, ast::StatementKind::Free(_)) {
+                        let asked = self.changed_must_live(frame, &kinds, span);
+                        steps.extend(asked.into_iter().map(|kind| Step { kind, span }));
+                    }
                     steps.extend(kinds.into_iter().map(|kind| Step { kind, span }));
                 }
                 Flow::Falls
@@ -255,6 +259,8 @@ impl Compiler {
                     }
                     steps.push(Step { kind: StepKind::Elsewhere(owner, role, inner), span });
                 } else if let Some(kind) = self.method(frame, base, method, args) {
+                    let asked = self.changed_must_live(frame, std::slice::from_ref(&kind), span);
+                    steps.extend(asked.into_iter().map(|kind| Step { kind, span }));
                     steps.push(Step { kind, span });
                 }
                 Flow::Falls

@@ -178,6 +178,7 @@ impl Lister<'_> {
             StepKind::Invalidate => "invalidate".into(),
             StepKind::Impossible => "impossible".into(),
             StepKind::Assert(e, Asserted::Written) => format!("assert {}", self.expr(e)),
+            StepKind::Assert(e, Asserted::AtHome) => format!("at home {}", self.expr(e)),
             StepKind::Assert(e, Asserted::Lives) => format!("must live {}", self.expr(e)),
             StepKind::Elsewhere(owner, role, _) => format!("at {}", self.owner(owner, *role)),
         }
