@@ -279,7 +279,8 @@ impl Compiler {
 
     /// What a statement changes must be there: what must hold before its steps. What the compiler keeps itself cannot be changed.
     pub(super) fn changed_must_live(&mut self, frame: &Frame, kinds: &[StepKind], span: Span) -> Vec<StepKind> {
-        if self.protocol.made.is_empty() {
+        // What `initially` may not do is told where it is compiled.
+        if self.protocol.made.is_empty() || frame.initially {
             return Vec::new();
         }
         let mut asked = Vec::new();
