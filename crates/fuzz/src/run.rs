@@ -101,13 +101,14 @@ fn waited(child: &mut Child, bounded: bool) -> Result<(ExitStatus, Option<String
     }
 }
 
-/// What of the contract is broken: exit codes 0 to 3; an error on standard error where the code says so; JSON that is JSON.
+/// What of the contract is broken: exit codes 0 to 3, or a program's own that is told; an error on standard error where the code says so; JSON that is JSON.
 fn broken(status: &ExitStatus, case: &Case, out: &[u8], said: &str) -> Option<String> {
     let Some(code) = status.code() else { return Some(format!("a signal ended it: {status}")) };
     if said.contains("panicked at") || said.contains("RUST_BACKTRACE") {
         return Some("it panicked".into());
     }
-    if !(0..=3).contains(&code) {
+    let is_of_program = ["ended with code ", "has left main, with code "].iter().any(|words| said.contains(words));
+    if !(0..=3).contains(&code) && !is_of_program {
         return Some(format!("the exit code is {code}"));
     }
     if said.contains("internal error") {
