@@ -7,18 +7,12 @@ use crate::engine::Engine;
 use crate::event::Event;
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Mechanisms, Node, Object};
-use trivium_protocol::{EventKind, Made, NODE, ObjectKindId, OpId, Type};
+use trivium_protocol::{EventKind, Made, NODE, OpId, Type};
 
 impl Engine {
     /// The number of the object that a node makes in a slot, of so many; -1 where the slot is none of them.
     pub(crate) fn made(&self, me: Node, slot: i64, most: i64) -> i64 {
         if slot < most { slot * i64::from(self.nodes()) + i64::from(me) } else { -1 }
-    }
-
-    /// How many objects of a kind there may be on all nodes together, if they are made.
-    pub fn most_made(&self, kind: ObjectKindId) -> Option<u32> {
-        let made = self.protocol().made_kind(kind)?;
-        u32::try_from(made.most).ok()?.checked_mul(self.nodes())
     }
 
     /// Whether a program of node `me` may name an object of a kind that is made: it is at home there, and in use. `record` is that of the
@@ -35,26 +29,18 @@ impl Engine {
     pub(crate) fn call_now<M: Mechanisms>(&self, op: OpId, event: &Event, m: &mut M) -> Option<Event> {
         let declared = &self.protocol.ops[op.index()];
         if declared.object_may_be_none && !self.is_there(event.object, m) {
-            m.answer(event.thread, Engine::for_none(declared.result.as_ref()));
+            m.answer(event.thread, declared.nothing());
             return None;
         }
-        let is_gone = |ty: &Type, value: &[i64], m: &mut M| match (ty, value) {
-            (Type::ObjectOrNone(kind), [id]) => {
-                u32::try_from(*id).is_ok_and(|id| !self.is_there(Object { kind: *kind, id }, m))
-            }
-            _ => false,
-        };
-        let values = self.argument_values(EventKind::Op(op), event.args.words());
-        if !declared.args.iter().zip(&values).any(|(arg, value)| is_gone(&arg.ty, value, m)) {
-            return Some(*event);
-        }
-        // Each of them is one word, and none is -1.
         let mut words = event.args.words().to_vec();
         let mut at = 0;
         for (arg, shape) in declared.args.iter().zip(self.args.of(EventKind::Op(op))) {
             let Some((own, _)) = shape.split(&words[at..]) else { break };
-            let (takes, value) = (own.len(), own.to_vec());
-            if is_gone(&arg.ty, &value, m) {
+            let takes = own.len();
+            // It is one word.
+            if let (Type::ObjectOrNone(kind), &[id]) = (&arg.ty, own)
+                && u32::try_from(id).is_ok_and(|id| !self.is_there(Object { kind: *kind, id }, m))
+            {
                 words[at] = -1;
             }
             at += takes;
@@ -67,13 +53,5 @@ impl Engine {
         let Some(made) = self.protocol.made_kind(object.kind) else { return true };
         let me = m.me();
         self.is_made(made, object.id, me, m.record(made.role, Object { kind: NODE, id: 0 }))
-    }
-
-    /// What a call about none returns: 0, `false` or `none`.
-    pub fn for_none(result: Option<&Type>) -> i64 {
-        match result {
-            Some(Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_)) => -1,
-            _ => 0,
-        }
     }
 }

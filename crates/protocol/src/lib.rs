@@ -382,6 +382,16 @@ pub struct Op {
     pub span: Span,
 }
 
+impl Op {
+    /// What a call returns by which it says nothing, as one about no object does: 0, `false` or `none`.
+    pub fn nothing(&self) -> i64 {
+        match self.result {
+            Some(Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_)) => -1,
+            _ => 0,
+        }
+    }
+}
+
 /// A piece of protocol work that a node does later, from its software queue.
 #[derive(Clone, Debug)]
 pub struct Task {

@@ -91,8 +91,8 @@ pub fn performs_for_threads(protocol: &Protocol) -> bool {
     })
 }
 
-/// The variable that a step itself reads or changes.
-pub fn place_of(step: &StepKind) -> Option<&Place> {
+/// The variable that a step itself changes.
+pub fn changed_place(step: &StepKind) -> Option<&Place> {
     match step {
         StepKind::Assign(place, _)
         | StepKind::AssignElement(place, ..)
@@ -100,10 +100,16 @@ pub fn place_of(step: &StepKind) -> Option<&Place> {
         | StepKind::Remove(place, _)
         | StepKind::Push(place, _)
         | StepKind::Pop(place, _)
-        | StepKind::Clear(place)
-        | StepKind::ForList(_, place, _)
-        | StepKind::Send { payload: PayloadSource::List(place), .. } => Some(place),
+        | StepKind::Clear(place) => Some(place),
         _ => None,
+    }
+}
+
+/// The variable that a step itself reads or changes.
+pub fn place_of(step: &StepKind) -> Option<&Place> {
+    match step {
+        StepKind::ForList(_, place, _) | StepKind::Send { payload: PayloadSource::List(place), .. } => Some(place),
+        step => changed_place(step),
     }
 }
 

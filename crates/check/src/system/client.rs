@@ -77,6 +77,18 @@ impl Intent {
         }
     }
 
+    /// The objects that a call names: the one that it is about, and those among its arguments.
+    pub fn named_objects(&self, engine: &Engine) -> Vec<Object> {
+        let Intent::Call { op, object, args } = self else { return Vec::new() };
+        let values = engine.argument_values(EventKind::Op(*op), args.words());
+        let declared = engine.protocol().ops[op.index()].args.iter();
+        let passed = declared.zip(&values).filter_map(|(arg, value)| match (arg.ty.object(), &value[..]) {
+            (Some(kind), [id]) => Some(Object { kind, id: u32::try_from(*id).ok()? }),
+            _ => None,
+        });
+        [*object].into_iter().chain(passed).collect()
+    }
+
     /// Whether it is a load or a store.
     pub fn is_access(&self) -> bool {
         !matches!(self, Intent::Call { .. })

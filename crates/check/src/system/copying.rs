@@ -9,7 +9,7 @@ use crate::system::model::Model;
 use crate::system::world::{ThreadState, World};
 use std::ops::Range;
 use trivium_engine::Object;
-use trivium_protocol::{BLOCK, BlockParameter, Copies, EventKind, NODE, OpId, Promise, Protocol, Type};
+use trivium_protocol::{BLOCK, BlockParameter, Copies, EventKind, NODE, OpId, Promise, Protocol};
 
 /// Bytes that say of a destination how far its copy is, and which promise it is about; then its key, its source and what it held.
 const STAGE: usize = 0;
@@ -192,11 +192,8 @@ fn clear(world: &mut World, layout: CopyLayout, to: u32) {
 
 /// Whether a call says by what it returns that nothing is copied, or not yet: `none`, 0 or `false`.
 fn is_nothing(model: &Model, op: OpId, value: i64) -> bool {
-    match model.protocol().ops[op.index()].result {
-        None => false,
-        Some(Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_)) => value < 0,
-        Some(_) => value == 0,
-    }
+    let declared = &model.protocol().ops[op.index()];
+    declared.result.is_some() && value == declared.nothing()
 }
 
 /// The promise about what a call copies, with its number.

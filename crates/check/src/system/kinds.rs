@@ -42,8 +42,7 @@ pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scen
             format!("leave `{name}` out: how many there may be is said where the kind is declared, by `up to`"),
         ));
     }
-    let named = named();
-    if let Some(name) = named.into_iter().find(|name| !used.contains(&name.as_str())) {
+    if let Some(name) = named().find(|name| !used.contains(&name.as_str())) {
         return Err(ConfigError::new(
             format!("{} has no role about objects of the kind `{name}`", protocol.name),
             match used.as_slice() {

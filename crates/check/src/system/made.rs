@@ -4,8 +4,8 @@ use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::world::World;
-use trivium_engine::{Engine, Node, Object};
-use trivium_protocol::{EventKind, RoleId, RoleKind, Type};
+use trivium_engine::{Node, Object};
+use trivium_protocol::{RoleId, RoleKind};
 
 /// Whether a call may name an object: it is not made by handlers, or it is there.
 fn is_there(model: &Model, world: &World, node: Node, object: Object) -> bool {
@@ -17,19 +17,10 @@ fn is_there(model: &Model, world: &World, node: Node, object: Object) -> bool {
 /// Whether a thread of a node may begin something: all objects that it names are there. In a scenario a call about one that is not there is
 /// begun all the same, and [`answered_at_once`] says what becomes of it.
 pub(crate) fn may_name(model: &Model, world: &World, node: Node, intent: &Intent) -> bool {
-    let Intent::Call { op, object, args } = intent else { return true };
     if model.protocol().made.is_empty() || model.client.script.is_some() {
         return true;
     }
-    let declared = &model.protocol().ops[op.index()];
-    let values = model.engine.argument_values(EventKind::Op(*op), args.words());
-    let named = declared.args.iter().zip(&values).filter_map(|(arg, value)| match (&arg.ty, &value[..]) {
-        (Type::Object(kind) | Type::ObjectOrNone(kind), [id]) => {
-            Some(Object { kind: *kind, id: u32::try_from(*id).ok()? })
-        }
-        _ => None,
-    });
-    [*object].into_iter().chain(named).all(|object| is_there(model, world, node, object))
+    intent.named_objects(&model.engine).into_iter().all(|object| is_there(model, world, node, object))
 }
 
 /// What a scenario's call returns at once, because the object that it is about is not there.
@@ -48,7 +39,7 @@ pub(crate) fn answered_at_once(
     }
     let declared = &model.protocol().ops[op.index()];
     if declared.object_may_be_none {
-        return Ok(Some(Engine::for_none(declared.result.as_ref())));
+        return Ok(Some(declared.nothing()));
     }
     let kind = &model.protocol().objects[object.kind.index()];
     let sentence = format!(

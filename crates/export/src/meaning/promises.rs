@@ -26,23 +26,12 @@ impl Export<'_> {
             | Intent::Store { block } => self.may_store(intent, *block),
             Intent::Call { op, object, .. } => self.may_call(*op, *object),
         };
-        asked.extend(self.names_what_is_there(intent));
+        asked.extend(intent.named_objects(self.engine()).into_iter().flat_map(|object| self.is_there(object)));
         asked.extend(self.assumed(intent));
         if asked.is_empty() { vec![true.into()] } else { asked }
     }
 
-    /// Of a call that names objects which handlers make: each is at home on the node of thread `t`, and there.
-    fn names_what_is_there(&self, intent: &Intent) -> Vec<model::Expr> {
-        let Intent::Call { op, object, args } = intent else { return Vec::new() };
-        let values = self.engine().argument_values(trivium_check::event_kind(intent), args.words());
-        let declared = self.protocol().ops[op.index()].args.iter();
-        let passed = declared.zip(&values).filter_map(|(arg, value)| match (arg.ty.object(), &value[..]) {
-            (Some(kind), [id]) => Some(Object { kind, id: u32::try_from(*id).ok()? }),
-            _ => None,
-        });
-        [*object].into_iter().chain(passed).flat_map(|object| self.is_there(object)).collect()
-    }
-
+    /// What thread `t` asks of an object that its call names: if handlers make it, that it is at home on the thread's node, and there.
     fn is_there(&self, object: Object) -> Vec<model::Expr> {
         let Some(made) = self.protocol().made_kind(object.kind) else { return Vec::new() };
         let nodes = self.model.nodes;

@@ -4,6 +4,7 @@ use super::expressions::{Scope, local_field, within};
 use super::names::{DATA, DEFERRED, FX, GIVEN, HELD, I, INT, ME, MEM, O, THR, how, local, locals, part};
 use super::{Export, records::has_caller};
 use crate::model::{self, Block, Declared, Name, Term, array, call, name, range, values};
+use trivium_protocol::walk::changed_place;
 use trivium_protocol::{
     Asserted, BLOCK, EventKind, Expr, Handler, LocalId, MessageId, NODE, Named, Owner, PayloadShape, PayloadSource,
     Perform, PerformFor, PerformKind, Place, RoleId, Step, StepKind, Type,
@@ -481,23 +482,9 @@ impl<'s> Writer<'s> {
 
 /// Roles of which a handler changes a record that may be another than its own.
 fn changed_roles(steps: &[Step], own: RoleId, found: &mut Vec<RoleId>) {
-    let mut place = |place: &Place| {
-        if !(matches!(place.owner, Owner::Current) && place.role == own) {
-            found.push(place.role);
-        }
-    };
-    for step in steps {
-        match &step.kind {
-            StepKind::Assign(p, _)
-            | StepKind::AssignElement(p, ..)
-            | StepKind::Insert(p, _)
-            | StepKind::Remove(p, _)
-            | StepKind::Push(p, _)
-            | StepKind::Pop(p, _)
-            | StepKind::Clear(p) => place(p),
-            _ => {}
-        }
-    }
+    let changed = steps.iter().filter_map(|step| changed_place(&step.kind));
+    let elsewhere = changed.filter(|place| !(matches!(place.owner, Owner::Current) && place.role == own));
+    found.extend(elsewhere.map(|place| place.role));
     for step in steps {
         match &step.kind {
             StepKind::If(_, yes, no) => {

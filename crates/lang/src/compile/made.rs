@@ -4,8 +4,10 @@
 //! become steps that every backend has. The object of slot s of node n has the number s * nodes + n, and its home is n.
 
 use super::frame::Frame;
+use super::performs::constant;
 use super::types::{NUMBER, SOME_NODE};
 use super::*;
+use trivium_protocol::walk::changed_place;
 
 /// Most objects of a kind that a node may have made at one time.
 const MAX_MADE: i64 = 64;
@@ -47,10 +49,6 @@ fn role(kind: &ast::Ident, up_to: &ast::Expr) -> ast::Role {
 
 fn at(kind: ExprKind, ty: Type, span: Span) -> Expr {
     Expr { kind, ty, span }
-}
-
-fn constant(number: i64, span: Span) -> Expr {
-    at(ExprKind::Constant(Bound::fixed(number)), NUMBER, span)
 }
 
 fn binary(operator: Operator, left: Expr, right: Expr, ty: Type) -> Expr {
@@ -149,7 +147,7 @@ impl Compiler {
             return None;
         }
         let owner = Owner::Role(made.role);
-        let all = (0..=made.most).map(|slot| constant(slot, span)).collect();
+        let all = (0..=made.most).map(|slot| constant(slot, NUMBER, span)).collect();
         let all = at(ExprKind::SetOf(all), slots(&made), span);
         let in_use = at(ExprKind::Var(used(&made, owner.clone())), slots(&made), span);
         let left = ExprKind::SetBinary(SetOperator::Difference, Box::new(all), Box::new(in_use));
@@ -158,7 +156,7 @@ impl Compiler {
         let ty = Type::ObjectOrNone(made.object);
         let result = frame.hidden_local(&self.protocol, "", ty.clone());
         let slot_now = || at(ExprKind::Local(slot), NUMBER, span);
-        let is_free = binary(Operator::Less, slot_now(), constant(made.most, span), Type::Bool);
+        let is_free = binary(Operator::Less, slot_now(), constant(made.most, NUMBER, span), Type::Bool);
         let object = at(ExprKind::Made(Box::new(slot_now()), made.most), ty.clone(), span);
         let step = |kind| Step { kind, span };
         frame.performs.get_or_insert_default().extend([
@@ -285,20 +283,10 @@ impl Compiler {
         }
         let mut asked = Vec::new();
         for kind in kinds {
-            let place = match kind {
-                StepKind::Assign(place, _)
-                | StepKind::AssignElement(place, ..)
-                | StepKind::Insert(place, _)
-                | StepKind::Remove(place, _)
-                | StepKind::Push(place, _)
-                | StepKind::Pop(place, _)
-                | StepKind::Clear(place) => place,
-                StepKind::Goto(_) | StepKind::Start(..) => {
-                    asked.extend(self.present_must_live(frame.seen, span));
-                    continue;
-                }
-                _ => continue,
-            };
+            if matches!(kind, StepKind::Goto(_) | StepKind::Start(..)) {
+                asked.extend(self.present_must_live(frame.seen, span));
+            }
+            let Some(place) = changed_place(kind) else { continue };
             if self.protocol.made.iter().any(|made| made.role == place.role) {
                 let name = self.protocol.roles[place.role.index()].name.clone();
                 self.error(span, format!("`{name}` is kept by `new` and `free`, and only looked at otherwise"))

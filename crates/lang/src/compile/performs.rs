@@ -201,6 +201,6 @@ impl Compiler {
     }
 }
 
-fn constant(value: i64, ty: Type, span: Span) -> Expr {
+pub(super) fn constant(value: i64, ty: Type, span: Span) -> Expr {
     Expr { kind: ExprKind::Constant(Bound::fixed(value)), ty, span }
 }

@@ -123,7 +123,8 @@ impl Parser<'_> {
             let span = start.to(inner.span);
             return Ok(Expr { kind: ExprKind::Negate(Box::new(inner)), span });
         }
-        if self.is_word("new") && self.names_follow() {
+        // A variable may be called `new`.
+        if self.is_word("new") && self.name_behind().is_some_and(|word| !AFTER_A_VALUE.contains(&word)) {
             let start = self.advance().span;
             let kind = self.name("the name of a kind of object")?;
             let span = start.to(kind.span);
@@ -133,13 +134,6 @@ impl Parser<'_> {
             return self.perform();
         }
         self.postfix()
-    }
-
-    /// Whether a name stands after the present word, in its line: one that is no operator, since a variable may be called `new`.
-    fn names_follow(&self) -> bool {
-        let Some(next) = self.tokens.get(self.at + 1) else { return false };
-        let TokenKind::Name(word) = &next.kind else { return false };
-        !next.first && !AFTER_A_VALUE.contains(&word.as_str())
     }
 
     /// `perform read(a, n) as t of m`.

@@ -84,6 +84,14 @@ impl Parser<'_> {
         matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(TokenKind::Name(n)) if n == word)
     }
 
+    /// The name that stands after the present word, in its line.
+    fn name_behind(&self) -> Option<&str> {
+        match self.tokens.get(self.at + 1) {
+            Some(Token { kind: TokenKind::Name(name), first: false, .. }) => Some(name),
+            _ => None,
+        }
+    }
+
     fn next_is_mark(&self, mark: &str) -> bool {
         matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(TokenKind::Mark(m)) if *m == mark)
     }

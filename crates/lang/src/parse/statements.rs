@@ -125,8 +125,7 @@ impl Parser<'_> {
                     );
                 Err(Lost)
             }
-            "free" if matches!(self.tokens.get(self.at + 1), Some(next) if matches!(next.kind, TokenKind::Name(_)) && !next.first) =>
-            {
+            "free" if self.name_behind().is_some() => {
                 self.advance();
                 Ok(StatementKind::Free(self.expression()?))
             }

@@ -201,7 +201,7 @@ impl Protocols {
 
     /// What a call returns to its program at once because it is about no object.
     pub fn returned_for_none(&self, protocol: usize, op: OpId) -> i64 {
-        let value = Engine::for_none(self.engines[protocol].protocol().ops[op.index()].result.as_ref());
+        let value = self.engines[protocol].protocol().ops[op.index()].nothing();
         if value == NONE { self.returned(protocol, op, NONE) } else { value }
     }
 
