@@ -5,6 +5,7 @@
 //! uses the destination.
 
 use crate::system::client::{Intent, ThreadPlace};
+use crate::system::mark;
 use crate::system::model::Model;
 use crate::system::world::{ThreadState, World};
 use std::ops::Range;
@@ -146,7 +147,7 @@ pub(crate) fn returned(model: &Model, world: &mut World, thread: usize, (op, obj
                 if says_nothing {
                     clear(world, layout, to);
                 } else if copies.wait == op {
-                    done(model, world, layout, to);
+                    done(model, world, layout, thread, to);
                 } else {
                     world.fixed[layout.of(to) + STAGE] = RUNNING;
                     world.set_number(layout.part(to, KEY), key);
@@ -154,7 +155,7 @@ pub(crate) fn returned(model: &Model, world: &mut World, thread: usize, (op, obj
             });
         } else if copies.wait == op && !says_nothing {
             let key = if object.kind == NODE { node.into() } else { object.id.into() };
-            move_on(model, world, layout, (p, RUNNING, key), |world, to| done(model, world, layout, to));
+            move_on(model, world, layout, (p, RUNNING, key), |world, to| done(model, world, layout, thread, to));
         }
     }
 }
@@ -176,11 +177,12 @@ fn move_on(
     }
 }
 
-/// The copy to a block is done: it is as if what the source held had been stored.
-fn done(model: &Model, world: &mut World, layout: CopyLayout, to: u32) {
+/// A thread knows that the copy to a block is done: it is as if it had stored what the source held.
+fn done(model: &Model, world: &mut World, layout: CopyLayout, thread: usize, to: u32) {
     if let Some(last) = model.layout.last(to) {
         let held = world.number(layout.held(to));
         world.set_number(last, held);
+        mark::copied(model, world, thread, to, held);
     }
     clear(world, layout, to);
 }

@@ -76,6 +76,8 @@ pub(crate) struct Layout {
     performed_at: Option<usize>,
     registers_at: usize,
     last_at: Option<usize>,
+    /// Whether loads are compared with it.
+    pub compares: bool,
     writers_at: Option<usize>,
     phase_at: Option<usize>,
     value_set_bytes: usize,
@@ -130,7 +132,8 @@ impl Layout {
         let threads_at = take(sizes.threads * thread_bytes);
         let registers_at = take(sizes.registers * 8);
         let blocks = sizes.objects[BLOCK.index()] as usize;
-        let last_at = checks_values(protocol).then(|| take(blocks * sizes.word_bytes));
+        let copies = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
+        let last_at = (checks_values(protocol) || copies).then(|| take(blocks * sizes.word_bytes));
         let writers_at = protocol.has_phases().then(|| take(blocks * 2));
         let value_set_bytes = (sizes.values as usize).div_ceil(8);
         let is_phased = protocol.promises.contains(&Promise::LastPhase);
@@ -181,6 +184,7 @@ impl Layout {
             performed_at,
             registers_at,
             last_at,
+            compares: checks_values(protocol),
             writers_at,
             phase_at,
             value_set_bytes,

@@ -28,6 +28,10 @@ const FRESH: u8 = 1;
 const KNOWS: u8 = 2;
 /// What the thread will know when its acquiring call returns.
 const ASKED: u8 = 4;
+/// The thread knows that what the marked store or one after it has left was copied to the block to which the mark has gone.
+const COPIED: u8 = 8;
+/// In place of the marked block: what was stored to it before the mark was copied to it after that, so that nothing is asked of it.
+const NO_BLOCK: u64 = 0xffff;
 
 /// Arrived at a barrier is one to whom the marked store happens before.
 const ARRIVED: u8 = 1;
@@ -40,6 +44,8 @@ pub(crate) struct MarkLayout {
     threads: usize,
     /// Of each promise: a byte for each object of its calls.
     promises: Vec<usize>,
+    /// Where it is remembered to which block the mark has gone with a copy, if calls copy.
+    copied: Option<usize>,
     /// Of the observer of `tso`.
     pub observes: bool,
     /// Of calls that synchronise.
@@ -61,7 +67,15 @@ impl MarkLayout {
             Promise::Mutex(call, _) | Promise::Barrier(call) if synchronises => take(objects(*call)),
             _ => 0,
         });
-        Some(MarkLayout { at, threads, promises: promises.collect(), observes: *weaker == Promise::Tso, synchronises })
+        let (promises, observes) = (promises.collect(), *weaker == Promise::Tso);
+        let copies = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
+        let copied = copies.then(|| take(2));
+        Some(MarkLayout { at, threads, promises, copied, observes, synchronises })
+    }
+
+    /// The block to which a copy has brought the mark, plus one; 0 if there is none.
+    fn copied(&self) -> Option<Range<usize>> {
+        self.copied.map(|at| at..at + 2)
     }
 
     /// The marked block plus one; 0 before the mark.
@@ -139,7 +153,42 @@ pub(crate) fn stored(model: &Model, world: &mut World, thread: usize, block: u32
         let synchronises = matches!(model.protocol().weaker(), Some(Promise::ReleaseConsistency { .. }));
         world.fixed[mark.thread(thread)] = if synchronises { KNOWS } else { FRESH };
     }
+    if is_copied(mark, world, block) {
+        world.fixed[mark.thread(thread)] |= COPIED;
+    }
     if mark.observes && observed { OWN } else { MARKED }
+}
+
+/// Whether a copy has brought the mark to the block.
+fn is_copied(mark: &MarkLayout, world: &World, block: u32) -> bool {
+    mark.copied().is_some_and(|at| world.number(at) == u64::from(block) + 1)
+}
+
+/// A thread knows that the copy to a block is done, of what its source held. That counts as a store of the thread: of one before the mark, or
+/// of one after it, to which the mark then goes as well.
+pub(crate) fn copied(model: &Model, world: &mut World, thread: usize, to: u32, held: u64) {
+    let Some((mark, at)) = model.layout.mark.as_ref().and_then(|mark| Some((mark, mark.copied()?))) else { return };
+    let forget = |world: &mut World, flag: u8| {
+        (0..mark.threads).for_each(|thread| world.fixed[mark.thread(thread)] &= !flag);
+    };
+    let is_marked = world.number(mark.block()) == u64::from(to) + 1;
+    if held == 0 {
+        if is_marked {
+            world.set_number(mark.block(), NO_BLOCK);
+            forget(world, FRESH);
+        } else if is_copied(mark, world, to) {
+            world.set_number(at, 0);
+            forget(world, COPIED);
+        }
+    } else if is_marked {
+        world.fixed[mark.thread(thread)] |= FRESH;
+    } else {
+        if !is_copied(mark, world, to) {
+            world.set_number(at, u64::from(to) + 1);
+            forget(world, COPIED);
+        }
+        world.fixed[mark.thread(thread)] |= COPIED;
+    }
 }
 
 /// A thread has loaded a value.
@@ -153,8 +202,13 @@ pub(crate) fn loaded(model: &Model, world: &mut World, thread: usize, block: u32
     }
     let marked = world.number(mark.block()) == u64::from(block) + 1;
     let at = mark.thread(thread);
-    if seen == 0 && marked && world.fixed[at] & (FRESH | KNOWS) != 0 {
+    let copied = is_copied(mark, world, block);
+    let must_see = marked && world.fixed[at] & (FRESH | KNOWS) != 0 || copied && world.fixed[at] & COPIED != 0;
+    if seen == 0 && must_see {
         return Err(too_old(model, world, thread, block));
+    }
+    if seen == MARKED && copied {
+        world.fixed[at] |= COPIED;
     }
     let moves_view = if mark.observes {
         seen == MARKED && world.number(mark.observer()) == thread as u64 + 1
@@ -171,9 +225,13 @@ fn too_old(model: &Model, world: &World, thread: usize, block: u32) -> Violation
     let node = model.client.threads[thread].node;
     let protocol = model.protocol();
     let knows = model.layout.mark.as_ref().is_some_and(|mark| world.fixed[mark.thread(thread)] & KNOWS != 0);
+    let is_copied_to = model.layout.mark.as_ref().is_some_and(|mark| is_copied(mark, world, block));
     let why = match protocol.weaker() {
         Some(Promise::Tso) => "although it has stored there itself, or has seen a store that came later",
         Some(Promise::ReleaseConsistency { .. }) if knows => "although a store of 1 to it happens before this read",
+        _ if is_copied_to => {
+            "after it has read 1 from it, has stored to it itself, or was answered that 1 is copied to it"
+        }
         _ => "after it has read 1 from it, or has stored to it itself: it goes back to an older store",
     };
     let name = protocol.weaker().map_or(String::new(), |promise| protocol.promise_name(promise));

@@ -131,6 +131,9 @@ fn load_at(model: &Model, world: &World, at: Range<usize>, (node, block): (Node,
         return Err(Violation::new(FORGOTTEN, format!("node {node} looks at block {block}")));
     }
     let Some(last) = model.layout.last(block).map(|at| world.number(at)) else { return Ok(seen) };
+    if !model.layout.compares {
+        return Ok(seen);
+    }
     if seen == last || seen_in_phase(model, world, node, block, seen) || is_destination(model, world, block) {
         return Ok(seen);
     }

@@ -118,6 +118,24 @@ fn no_stronger_promise_holds() {
     }
 }
 
+/// A copy that is done counts as a store of what its source held: who knows of it does not see what was there before, and sees what is copied.
+#[test]
+fn under_coherent_a_copy_is_a_store_of_who_knows_of_it() {
+    let promises = "promises only coherent, copies(copy, wait)";
+    for (file, is_broken) in [
+        ("fbcopy.tri", false),
+        ("broken/fbcopy-owner-kept.tri", true),
+        ("broken/fbcopy-memory-sent.tri", true),
+        ("broken/fbcopy-refused-landing-counted.tri", true),
+    ] {
+        let (nodes, objects, clients, ops) = (2, 2, Some(1), Some(5));
+        let system = System { nodes, objects, clients, ops, ..System::default() };
+        let report = explore(&changed(file, &[], promises), &system.into()).unwrap();
+        assert_eq!(report.property.as_deref(), is_broken.then_some("coherent"), "{file}\n{}", text(&report));
+        assert!(!is_broken || text(&report).contains("node 0 reads 0 from block 1"), "{file}\n{}", text(&report));
+    }
+}
+
 /// What is remembered of a marked store is the same in both searches, and is renamed with the nodes.
 #[test]
 fn the_reference_search_and_symmetry_agree() {

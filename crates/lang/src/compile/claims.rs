@@ -34,6 +34,15 @@ impl Compiler {
         words.flatten().find(|word| word.name.text == name).map(|word| word.name.span)
     }
 
+    /// The place where an assumption is made.
+    fn assumed_at(file: &ast::File, name: &str) -> Option<Span> {
+        let words = file.items.iter().filter_map(|item| match item {
+            Item::Assume(words) => Some(words),
+            _ => None,
+        });
+        words.flatten().find(|word| word.name.text == name).map(|word| word.name.span)
+    }
+
     /// `release_consistency` means something only where something synchronises.
     fn something_synchronises(&mut self, file: &ast::File) {
         let promises = &self.protocol.promises;
@@ -97,13 +106,17 @@ impl Compiler {
         Some(Promise::Copies(Copies { copy, wait, to, from, blocks, is_named_by_result }))
     }
 
-    /// `copies` means something only where loads are compared, and nobody disturbs a copy.
+    /// `copies` means something only where loads are compared, and nobody disturbs a copy; `quiet` only where there are copies.
     fn copies_are_compared_and_quiet(&mut self, file: &ast::File) {
+        self.quiet_is_about_copies(file);
         let protocol = &self.protocol;
         let Some(copies) = protocol.promises.iter().find_map(|promise| match promise {
             Promise::Copies(copies)
                 if !protocol.assumptions.contains(&Assume::Quiet(copies.copy, copies.wait))
-                    || !protocol.promises.iter().any(|p| matches!(p, Promise::LastWrite | Promise::Sequential)) =>
+                    || !protocol
+                        .promises
+                        .iter()
+                        .any(|p| matches!(p, Promise::LastWrite | Promise::Sequential | Promise::Coherent)) =>
             {
                 Some(*copies)
             }
@@ -114,12 +127,31 @@ impl Compiler {
         let Some(span) = Self::promised_at(file, "copies") else { return };
         let quiet = self.protocol.assume_name(&Assume::Quiet(copies.copy, copies.wait));
         if self.protocol.assumptions.contains(&Assume::Quiet(copies.copy, copies.wait)) {
-            self.error(span, "`copies` says what loads return, and nothing compares them")
-                .help("promise `last_write` or `sequential` as well");
+            self.error(span, "`copies` says what loads return, and no promise compares them with copies")
+                .help("promise `last_write`, `sequential` or `coherent` as well");
         } else {
             self.error(span, "`copies` needs to know who uses the memory while a copy is under way")
                 .help(format!("say that nobody stores to the source or uses the destination: `assume {quiet}`"));
         }
+    }
+
+    fn quiet_is_about_copies(&mut self, file: &ast::File) {
+        let protocol = &self.protocol;
+        let some = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
+        if !some && Self::promised_at(file, "copies").is_some() {
+            return; // what is wrong with them has been said
+        }
+        let promised = |copy: &OpId, wait: &OpId| {
+            let is_it = |promise: &Promise| matches!(promise, Promise::Copies(c) if (c.copy, c.wait) == (*copy, *wait));
+            protocol.promises.iter().any(is_it)
+        };
+        let alone = |assume: &&Assume| matches!(assume, Assume::Quiet(copy, wait) if !promised(copy, wait));
+        let Some(quiet) = protocol.assumptions.iter().find(alone) else { return };
+        let Some(span) = Self::assumed_at(file, "quiet") else { return };
+        let name = protocol.assume_name(quiet);
+        let copies = name.replacen("quiet", "copies", 1);
+        self.error(span, format!("`{name}` is about copies, and none are promised"))
+            .help(format!("promise `{copies}`, also in a file that says `promises only`"));
     }
 
     /// The calls of `release_consistency`: none, the one that releases, or the one that acquires and the one that releases.
