@@ -125,6 +125,6 @@ fn many_mistakes_leave_protocols_good_and_bad() {
         }
     }
     let of = |verdict: &str| found.iter().filter(|(what, _)| what.starts_with(verdict)).map(|(_, n)| n).sum::<u32>();
-    assert!(of("holds") > 5 && of("violated") > 10 && of("incomplete") > 5, "{found:?}");
+    assert!(of("holds") > 5 && of("violated") > 10 && of("incomplete") > 3, "{found:?}");
     assert!(found.keys().filter(|what| what.starts_with("violated")).count() > 2, "{found:?}");
 }

@@ -86,8 +86,8 @@ fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<S
         Value::Object(object) => {
             for (key, value) in object {
                 let key = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-                // By the names of messages.
-                if let ("stalls", Value::Object(kinds)) = (&key[..], value) {
+                // By the names of messages, and of handlers.
+                if let ("stalls" | "handlers", Value::Object(kinds)) = (&key[..], value) {
                     kinds.values().for_each(|of_kind| all_keys(of_kind, &key, found));
                 } else if ![
                     "messages",
@@ -368,6 +368,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "eager",
         "eager-exclusive",
         "fbcopy",
+        "fbcopy-relaxed",
         "flash-coherence",
         "flash-prefetch",
         "flash-relaxed",
@@ -396,7 +397,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..34], built_in);
+    assert_eq!(names[..35], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

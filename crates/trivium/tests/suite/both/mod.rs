@@ -197,7 +197,7 @@ fn calls_are_kept(number: u64, seed: u64, nodes: u32, objects: u32) -> Result<()
 fn what_is_proved_where_threads_are_answered_strangely_is_kept() {
     let held = answered_strangely(0..slow::all_or(300, 200));
     println!("{held:?} hold");
-    assert!(held[0] > 6 && held[1] > 1, "{held:?} hold");
+    assert!(held[0] > 4 && held[1] > 1, "{held:?} hold");
 }
 
 #[test]
