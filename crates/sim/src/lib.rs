@@ -37,7 +37,8 @@ pub use machine::ratio::Ratio;
 pub use order::budget::Budget;
 pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use reports::counters::{
-    ACCESS_KINDS, AccessOf, Counters, NODE_STATISTICS, NodeAccesses, PARTS_OF_TIME, Spent, Statistic, node_statistic,
+    ACCESS_KINDS, AccessOf, Counters, NODE_STATISTICS, NodeAccesses, Occupied, PARTS_OF_TIME, Spent, Statistic,
+    node_statistic,
 };
 pub use reports::timeline::{REASONS, Reason};
 pub use reports::trace::{Handled, Note, Stall, StallPart};

@@ -311,6 +311,9 @@ impl NodeState {
         }
         let on_processor = self.model.handles_calls() && matches!(dispatched.source, Trigger::Call(_));
         let busy = self.occupy(start, end, on_processor);
+        if !on_processor {
+            self.count_handled(dispatched.protocol, outcome, (busy, end));
+        }
         let runs = match self.recording {
             true => self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, on_processor)),
             false => Runs::default(),

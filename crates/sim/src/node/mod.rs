@@ -40,7 +40,7 @@ use crate::node::shared::Shared;
 use crate::node::tried::Tried;
 use crate::node::watch::{FirstStore, TagChange};
 use crate::reports::blame::Log;
-use crate::reports::counters::Counters;
+use crate::reports::counters::{Counters, HandlerKey, Occupied};
 use crate::reports::timeline::Cause;
 use crate::reports::trace::Note;
 use crate::timing::model::NodeModel;
@@ -48,7 +48,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use trivium_engine::number::fit;
-use trivium_engine::{Args, Event, Node, Object, Payload};
+use trivium_engine::{Args, Event, Node, Object, Outcome, Payload};
 use trivium_guest::SHARED_BASE;
 use trivium_node::{Data, EventNumber, NodeCore, NodeError, Space};
 use trivium_protocol::{BLOCK, EventKind, LaneId, MessageId};
@@ -84,6 +84,8 @@ pub(crate) struct Counts {
     pub counters: Counters,
     /// Messages sent, by protocol and kind.
     sent_of: Vec<u64>,
+    /// Handlers that the engine ran, in the order of [`shared::HandlerNumbers`].
+    handled: Vec<Occupied>,
     /// How many messages it has sent.
     pub sent: u64,
 }
@@ -183,6 +185,7 @@ impl NodeState {
             handling: Box::default(),
             counts: Counts {
                 sent_of: vec![0; shared.protocols.kinds_before(shared.protocols.engines.len())],
+                handled: vec![Occupied::default(); shared.handlers.all.len()],
                 ..Counts::default()
             },
             watched: Watched::default(),
@@ -303,6 +306,20 @@ impl NodeState {
         self.counts.sent_of[self.shared.protocols.kinds_before(protocol) + message.index()] += 1;
     }
 
+    /// Its engine has run a handler, which has kept it for so many cycles and ended then.
+    #[inline]
+    pub(crate) fn count_handled(&mut self, protocol: usize, outcome: &Outcome, (cycles, end): (u64, u64)) {
+        if let Some(handler) = outcome.handler {
+            let number = self.shared.handlers.of(protocol, outcome.role, handler);
+            self.counts.handled[number].add(&Occupied { times: 1, cycles, last: end });
+        }
+    }
+
+    fn handled_by_handler(&self) -> BTreeMap<HandlerKey, Occupied> {
+        let all = self.shared.handlers.all.iter().copied().zip(self.counts.handled.iter().copied());
+        all.filter(|(_, occupied)| occupied.times > 0).collect()
+    }
+
     fn sent_by_kind(&self) -> BTreeMap<(usize, u16), u64> {
         let of = |protocol: usize| {
             let from = self.shared.protocols.kinds_before(protocol);
@@ -322,6 +339,7 @@ impl NodeState {
             compute: self.compute.computed(),
             bus_busy: self.model.bus.busy(),
             by_kind: self.sent_by_kind(),
+            handlers: self.handled_by_handler(),
             ..self.counts.counters.clone()
         }
     }

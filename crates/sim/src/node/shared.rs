@@ -5,12 +5,14 @@ use crate::machine::{EngineKind, Machine};
 use crate::node::checks::Classes;
 use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
+use crate::reports::counters::HandlerKey;
 use crate::timing::given::GivenPrices;
 use crate::timing::jump_table::JumpTable;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use trivium_node::Protocols;
+use trivium_protocol::{HandlerId, RoleId};
 
 /// What all nodes share; none changes anything of it that could be felt.
 pub struct Shared {
@@ -48,6 +50,8 @@ pub struct Shared {
     pub(crate) jump_table: JumpTable,
     /// The prices that single handlers have.
     pub(crate) given: GivenPrices,
+    /// The handlers of all protocols in one row.
+    pub(crate) handlers: HandlerNumbers,
     /// Boxes to write to again.
     pub(crate) spare: RefCell<Spare>,
 }
@@ -60,6 +64,7 @@ impl Shared {
             classes: Classes::new(&protocols, &machine),
             given: GivenPrices::new(&machine, &protocols),
             jump_table: JumpTable::new(&machine, &protocols),
+            handlers: HandlerNumbers::new(&protocols),
             protocols: Rc::new(protocols),
             cycles_of_work: machine.processor.cycles_of_work(),
             machine,
@@ -82,6 +87,37 @@ impl Shared {
     #[inline]
     pub(crate) fn much_is_taken(&self) -> bool {
         self.taken.get() >= MUCH
+    }
+}
+
+/// The handlers of all protocols in one row, so that what is counted of them is a list.
+#[derive(Default)]
+pub(crate) struct HandlerNumbers {
+    /// By protocol and role: how many handlers are before those of the role.
+    before: Vec<Vec<usize>>,
+    /// All of them, in order.
+    pub all: Vec<HandlerKey>,
+}
+
+impl HandlerNumbers {
+    fn new(protocols: &Protocols) -> HandlerNumbers {
+        let mut numbers = HandlerNumbers::default();
+        for (number, engine) in protocols.engines.iter().enumerate() {
+            let mut before = Vec::new();
+            for (id, role) in (0..).map(RoleId).zip(&engine.protocol().roles) {
+                before.push(numbers.all.len());
+                let handlers = (0..).map(HandlerId).take(role.handlers.len());
+                numbers.all.extend(handlers.map(|handler| (number, id, handler)));
+            }
+            numbers.before.push(before);
+        }
+        numbers
+    }
+
+    /// The place of a handler.
+    #[inline(always)]
+    pub fn of(&self, protocol: usize, role: RoleId, handler: HandlerId) -> usize {
+        self.before[protocol][role.index()] + handler.index()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use trivium_protocol::{HandlerId, RoleId};
 
 /// On what a processor's cycles go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,33 @@ impl<T> Statistic<T> {
     }
 }
 
+/// A handler: the number of its protocol, its role, its number there.
+pub type HandlerKey = (usize, RoleId, HandlerId);
+
+/// How often engines ran a handler, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Occupied {
+    /// How often.
+    pub times: u64,
+    /// For how many cycles it kept the engines, all together.
+    pub cycles: u64,
+    /// The cycle of the run at which it last ended.
+    pub last: u64,
+}
+
+impl Occupied {
+    fn since(&self, earlier: &Occupied) -> Occupied {
+        Occupied { times: self.times - earlier.times, cycles: self.cycles - earlier.cycles, last: self.last }
+    }
+
+    /// With another.
+    pub fn add(&mut self, other: &Occupied) {
+        self.times += other.times;
+        self.cycles += other.cycles;
+        self.last = self.last.max(other.last);
+    }
+}
+
 /// Makes the struct, its arithmetic and the table from one list.
 macro_rules! counters {
     ($($(#[doc = $text:literal])+ $name:ident: $unit:literal,)*) => {
@@ -62,6 +90,9 @@ macro_rules! counters {
             /// Blocks that have got an entry in the directory of such a library.
             #[serde(skip)]
             pub entries: u64,
+            /// How often its engine ran each handler, and for how long, by protocol, role and handler.
+            #[serde(skip)]
+            pub handlers: BTreeMap<HandlerKey, Occupied>,
         }
 
         /// The statistics of a node, in the order of results.
@@ -79,12 +110,20 @@ macro_rules! counters {
                     }
                 }
                 by_kind.retain(|_, count| *count > 0);
+                let mut handlers = self.handlers.clone();
+                for (handler, before) in &earlier.handlers {
+                    if let Some(now) = handlers.get_mut(handler) {
+                        *now = now.since(before);
+                    }
+                }
+                handlers.retain(|_, occupied| occupied.times > 0);
                 let before = earlier.accesses.iter().chain(std::iter::repeat(&0));
                 Counters {
                     $($name: self.$name - earlier.$name,)*
                     by_kind,
                     accesses: self.accesses.iter().zip(before).map(|(now, before)| now - before).collect(),
                     entries: self.entries - earlier.entries,
+                    handlers,
                 }
             }
 
@@ -93,6 +132,10 @@ macro_rules! counters {
                 let mut by_kind = self.by_kind.clone();
                 for (kind, count) in &other.by_kind {
                     *by_kind.entry(*kind).or_default() += count;
+                }
+                let mut handlers = self.handlers.clone();
+                for (handler, occupied) in &other.handlers {
+                    handlers.entry(*handler).or_default().add(occupied);
                 }
                 let (long, short) = match self.accesses.len() < other.accesses.len() {
                     true => (&other.accesses, &self.accesses),
@@ -104,6 +147,7 @@ macro_rules! counters {
                     by_kind,
                     accesses: long.iter().zip(short).map(|(one, other)| one + other).collect(),
                     entries: self.entries + other.entries,
+                    handlers,
                 }
             }
         }

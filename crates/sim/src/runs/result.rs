@@ -4,7 +4,7 @@ use crate::node::NodeState;
 use crate::node::shared::Shared;
 use crate::order::{Ended, World};
 use crate::reports::blame::Blamed;
-use crate::reports::counters::{Counters, NodeAccesses, Statistic};
+use crate::reports::counters::{Counters, NodeAccesses, Occupied, Statistic};
 use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
@@ -67,6 +67,9 @@ pub struct SimResult {
     pub messages_region: BTreeMap<String, u64>,
     /// Those of the whole program.
     pub messages_program: BTreeMap<String, u64>,
+    /// How often engines ran each handler in the region of interest, and for how long, as `protocol.role.STATE.EVENT`; clauses of one event
+    /// together.
+    pub handlers: BTreeMap<String, Occupied>,
     /// What of each kind of message has stalled at its receivers, of the whole program, as `protocol.NAME`; of protocols that never say `stall`
     /// nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -242,6 +245,13 @@ impl SimResult {
             let protocol = shared.protocols.engines[protocol].protocol();
             format!("{}.{}", protocol.name, protocol.messages[kind as usize].name)
         };
+        let mut handlers: BTreeMap<String, Occupied> = BTreeMap::new();
+        for (&(protocol, role, handler), occupied) in &sum.handlers {
+            let protocol = shared.protocols.engines[protocol].protocol();
+            let role = &protocol.roles[role.index()];
+            let name = format!("{}.{}.{}", protocol.name, role.name, role.handlers[handler.index()].name);
+            handlers.entry(name).or_default().add(occupied);
+        }
         let named = |(kind, &count): (&MessageKind, &u64)| (name(kind), count);
         let whole_program =
             WholeProgram { messages: whole.by_kind.iter().map(named).collect(), bytes: whole.bytes_sent };
@@ -269,6 +279,7 @@ impl SimResult {
             messages: sum.by_kind.iter().map(named).collect(),
             messages_region: sum.by_kind.iter().map(named).collect(),
             messages_program: whole_program.messages.clone(),
+            handlers,
             stalls: stalls.iter().map(|(kind, &stall)| (name(kind), StallCycles::from(stall))).collect(),
             kept_order: kept_order(setup),
             bytes: sum.bytes_sent,

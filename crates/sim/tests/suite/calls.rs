@@ -31,6 +31,10 @@ fn handlers_of_calls_take_the_processors_time_and_not_the_engines() {
             assert_eq!(sum(&on_engine, |node| node.handler), 0);
             assert!(sum(&own, |node| node.handler) > 0, "{name}");
             assert!(sum(&own, |node| node.engine_busy) < sum(&on_engine, |node| node.engine_busy), "{name}");
+            for result in [&own, &on_engine] {
+                let by_handler: u64 = result.handlers.values().map(|occupied| occupied.cycles).sum();
+                assert_eq!(by_handler, sum(result, |node| node.engine_busy), "{name}: {:?}", result.handlers);
+            }
         }
     }
 }

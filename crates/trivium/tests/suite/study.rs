@@ -353,6 +353,27 @@ fn em3d_at_the_published_size() {
     }
 }
 
+/// FLASH's memory copy: what the dissertation says of it, and what is off and stays so (docs/studies.md).
+#[test]
+#[ignore = "half a minute: some 150 copies"]
+fn flash_copies_as_published() {
+    let work = tempfile::tempdir().unwrap();
+    let work = work.path().display().to_string();
+    let result = trivium(&["study", "flash-copy", "--format", "json", "--work", &work]).json(0);
+    let rows = result["rows"].as_array().unwrap();
+    let published = std::fs::read_to_string(harness::root().join("studies/flash-copy/flash_copy.csv")).unwrap();
+    let has_line = |line: &str| rows.iter().any(|row| row["id"].as_str() == line.split(',').next());
+    assert!(published.lines().count() == 303 && published.lines().skip(1).all(has_line));
+    let status = |id: &str| row(&result, id)["status"].as_str().unwrap().to_string();
+    let table: Vec<String> = (1..=45).map(|number| status(&format!("flash-t5.2-r{number}"))).collect();
+    let of =
+        |wanted: &str| (1..).zip(&table).filter(|(_, status)| *status == wanted).map(|(n, _)| n).collect::<Vec<u32>>();
+    assert_eq!((of("off"), of("explained"), of("ok").len()), (vec![22], vec![32], 43));
+    for id in ["flash-s5.4.3b-r1", "flash-s5.4.3b-r2", "flash-f5.19-r4", "flash-f5.9-r12", "flash-s5.5.1-r6"] {
+        assert!(status(id) == "ok" && row(&result, id)["class"] == "simulated", "{}", row(&result, id));
+    }
+}
+
 /// What single accesses come to where the machine prices whole handlers is an input, whatever the study says.
 #[test]
 fn a_figure_that_rests_on_prices_of_handlers_is_given() {
@@ -397,4 +418,68 @@ ours = {{ printed_cycles = {{ run = "{name}", after = "read  remote, not present
     let of = |id: &str| (row(&result, id)["class"].clone(), row(&result, id)["ours"].as_f64().unwrap());
     assert_eq!(of("plain").0, "composed", "{result}");
     assert!(of("priced").0 == "given" && of("priced").1 != of("plain").1, "{result}");
+}
+
+/// What engines have done in a run: the time of a node's region, handlers, messages, and what is made of them.
+#[test]
+fn handlers_and_messages_of_a_run_are_figures() {
+    let run = r#"
+[[runs]]
+name = "copy"
+program = "programs/pagecopy.c"
+cc = "-DENGINES"
+protocols = ["fbcopy-relaxed"]
+machines = ["flash"]
+nodes = 6
+blocks = [128]
+args = "-n 4 -w 0 -d 2"
+"#;
+    let (handler, copy) = (|name: &str| format!("\"fbcopy-relaxed.{name}\""), "run = \"copy\"");
+    let handlers = |of: &str, by: &str| format!("{{ handlers = {{ {copy}, of = [{}]{by} }} }}", handler(of));
+    let between = |from: &str| {
+        let to = handler("source.Acking.MCTransferAck");
+        format!("{{ between = {{ {copy}, from = {}, to = {to} }} }}", handler(from))
+    };
+    let kinds = |of: &str| format!("{{ messages = {{ {copy}, of = [{}], scale = 0.125 }} }}", handler(of));
+    let region = format!("{{ region = {{ {copy}, node = 0 }} }}");
+    let figures = [
+        ("MAGIC cycles", handlers("source.Beginning.set_up", "")),
+        ("cycles", handlers("home.Clearing.MCInvalAck", "")),
+        ("cycles", handlers("home.Clearing.MCInvalAck", ", by = 2")),
+        ("count", format!("{{ times = {{ {copy}, of = [{}] }} }}", handler("home.Clearing.MCInvalAck"))),
+        ("KB", kinds("MCData")),
+        ("us", region.clone()),
+        ("us", format!("{{ sum = [{region}, {region}] }}")),
+        ("MB/s", format!("{{ bandwidth = {{ bytes = 512, of = {region} }} }}")),
+        ("us", between("source.Calling.MCEnvAck")),
+        ("us", between("sink.Busy.done")),
+        ("us", handlers("home.Clearing.MCInvalNak", "")),
+        ("us", kinds("MCDatum")),
+        ("us", handlers("home.Scrubbing.MCDInvalAck", "")),
+        ("us", format!("{{ region = {{ {copy}, node = 6 }} }}")),
+    ];
+    let mut claims = String::new();
+    let mut rows = run.to_string();
+    for (number, (unit, ours)) in figures.iter().enumerate() {
+        claims += &format!("R{number},,,c,q,{unit},1,\n");
+        rows += &format!("[[rows]]\nids = [\"R{number}\"]\nours = {ours}\n");
+    }
+    let result = judged(&rows, &claims).json(0);
+    let ours = |number: usize| row(&result, &format!("R{number}"))["ours"].as_f64().unwrap();
+    let given = [233.0, 88.0, 4.0 * 88.0 / 2.0, 4.0, 0.5];
+    assert_eq!((0..given.len()).map(ours).collect::<Vec<f64>>(), given, "{result}");
+    assert!(ours(5) > 5.0 && ours(6) == 2.0 * ours(5) && (ours(7) * ours(5) - 512.0).abs() < 1e-6, "{result}");
+    assert!(ours(9) > 0.0 && ours(9) < ours(8) && ours(8) < ours(5), "{result}");
+    let reasons = [
+        (10, "`fbcopy-relaxed.home.Clearing.MCInvalNak` is no handler of the protocols of run `copy`"),
+        (11, "`fbcopy-relaxed.MCDatum` is no message of the protocols of run `copy`"),
+        (12, "run `copy` has run none of these handlers"),
+        (13, "run `copy` has no node 6"),
+    ];
+    for (number, reason) in reasons {
+        let row = row(&result, &format!("R{number}"));
+        assert!(row["status"] == "missing" && row["reason"].as_str().unwrap().contains(reason), "{row}");
+    }
+    let class = |number: usize| row(&result, &format!("R{number}"))["class"].clone();
+    assert!(class(5) == "simulated" && class(6) == "arithmetic" && class(7) == "simulated", "{result}");
 }

@@ -49,7 +49,12 @@ impl Class {
             Measure::RatioOfRatios { .. } | Measure::OverBest { .. } => Class::Simulated,
             Measure::Slower(_) | Measure::Loss(_) | Measure::Share { .. } => Class::Simulated,
             Measure::Counted { .. } | Measure::Rate { .. } => Class::Simulated,
-            Measure::Time { .. } | Measure::Crossing { .. } => Class::Simulated,
+            Measure::Time { .. } | Measure::Crossing { .. } | Measure::Region { .. } => Class::Simulated,
+            Measure::Handlers { .. } | Measure::Times { .. } | Measure::Messages { .. } => Class::Simulated,
+            Measure::Between { .. } => Class::Simulated,
+            // A sum says no more of us than the part of it that says least.
+            Measure::Sum(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given).min(Class::Arithmetic),
+            Measure::Bandwidth { of, .. } => Class::of(of),
         }
     }
 

@@ -166,6 +166,60 @@ pub enum Measure {
         /// A flag of the run's program, by whose value it is divided, too: iterations.
         each: Option<String>,
     },
+    /// The time of a node's own region of interest, in the row's unit.
+    Region {
+        /// The run.
+        run: String,
+        /// The node.
+        node: usize,
+    },
+    /// For how long engines ran these handlers, in the row's unit: all together divided by `by`; without it, on an average each time.
+    Handlers {
+        /// The run.
+        run: String,
+        /// Their names, as `protocol.role.STATE.EVENT`. One that never ran counts nothing.
+        of: Vec<String>,
+        /// By what that is divided: lines of a copy.
+        by: Option<f64>,
+    },
+    /// The time from the last end of a handler to that of another, in the row's unit.
+    Between {
+        /// The run.
+        run: String,
+        /// The one.
+        from: String,
+        /// The other.
+        to: String,
+    },
+    /// How often engines ran these handlers, times `scale`.
+    Times {
+        /// The run.
+        run: String,
+        /// Their names.
+        of: Vec<String>,
+        /// Units of the row in one.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// Messages of these kinds in the region of interest, times `scale`.
+    Messages {
+        /// The run.
+        run: String,
+        /// Kinds, as `protocol.NAME`. One of which none was sent counts nothing.
+        of: Vec<String>,
+        /// Units of the row in one: bytes of its block.
+        #[serde(default = "one")]
+        scale: f64,
+    },
+    /// The sum of figures, in the row's unit.
+    Sum(Vec<Measure>),
+    /// So many bytes divided by a time, in MB/s.
+    Bandwidth {
+        /// How many.
+        bytes: f64,
+        /// The time.
+        of: Box<Measure>,
+    },
     /// Where the runs of one name, with `{x}`, begin to take longer than those of others: between two places on a straight line, and of several
     /// others the greatest place.
     Crossing {
@@ -220,6 +274,11 @@ impl Measure {
                 vec![run.clone()]
             }
             Measure::Rate { run, .. } | Measure::PrintedCycles { run, .. } => vec![run.clone()],
+            Measure::Region { run, .. } | Measure::Handlers { run, .. } => vec![run.clone()],
+            Measure::Times { run, .. } | Measure::Messages { run, .. } => vec![run.clone()],
+            Measure::Between { run, .. } => vec![run.clone()],
+            Measure::Sum(parts) => parts.iter().flat_map(Measure::runs).collect(),
+            Measure::Bandwidth { of, .. } => of.runs(),
         }
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use trivium_guest::Program;
 use trivium_protocol::Protocol;
-use trivium_sim::{NodeAccesses, PARTS_OF_TIME};
+use trivium_sim::{NodeAccesses, Occupied, PARTS_OF_TIME};
 
 /// What a study needs of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,12 @@ pub struct RunOutcome {
     pub output: String,
     /// What the nodes' libraries have checked, if they did.
     pub accesses: Vec<NodeAccesses>,
+    /// Cycles of each node's own region of interest.
+    pub regions: Vec<u64>,
+    /// What engines have run, by handler.
+    pub handlers: BTreeMap<String, Occupied>,
+    /// Messages of the regions of interest, by kind.
+    pub messages: BTreeMap<String, u64>,
 }
 
 /// The runs that are done, by name, and why others cannot be done.
@@ -217,7 +223,16 @@ fn outcome(plan: &RunPlan, text: &str) -> Option<RunOutcome> {
         Value::Null => Vec::new(),
         told => serde_json::from_value(told.clone()).ok()?,
     };
-    Some(RunOutcome { plan: plan.clone(), cycles: result["cycles"].as_u64()?, parts, output, accesses })
+    Some(RunOutcome {
+        plan: plan.clone(),
+        cycles: result["cycles"].as_u64()?,
+        parts,
+        output,
+        accesses,
+        regions: nodes.iter().map(|node| node["cycles"].as_u64()).collect::<Option<Vec<u64>>>()?,
+        handlers: serde_json::from_value(result["handlers"].clone()).ok()?,
+        messages: serde_json::from_value(result["messages_region"].clone()).ok()?,
+    })
 }
 
 /// Tells on a terminal how far a study is.
