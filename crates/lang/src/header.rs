@@ -106,6 +106,12 @@ fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
     );
 }
 
+/// A word with its article.
+fn one(word: &str) -> String {
+    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {word}")
+}
+
 /// The object comes first, under the name of its kind, unless the call is about the node itself. With each, of how many numbers an element
 /// is.
 fn params(protocol: &Protocol, op: &Op) -> Vec<(CParam, usize)> {
@@ -178,10 +184,10 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
                 said.push(format!("{what} points to a byte of a block: where none lies there, that is none"));
             }
             Type::Object(kind) => {
-                said.push(format!("{what} is the number of a {}", protocol.objects[kind.index()]));
+                said.push(format!("{what} is the number of {}", one(&protocol.objects[kind.index()])));
             }
             Type::ObjectOrNone(kind) => {
-                said.push(format!("{what} is the number of a {}, or -1 for none", protocol.objects[kind.index()]));
+                said.push(format!("{what} is the number of {}, or -1 for none", one(&protocol.objects[kind.index()])));
             }
             _ => {}
         }

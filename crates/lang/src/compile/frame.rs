@@ -64,8 +64,8 @@ pub(super) struct Frame {
     pub wait: Option<std::rc::Rc<super::waiting::Site>>,
     /// The call whose thread `caller` is, if that is known: what `return` must fit.
     pub call: Option<OpId>,
-    /// A `goto` of this instance that some path to here has passed.
-    pub went: Option<Span>,
+    /// A `goto` or `free` of this instance that some path to here has passed: the word, and where it stands.
+    pub went: Option<(&'static str, Span)>,
     /// A `lower` that every path to here has passed, for the `await` that follows: the access that it leaves.
     pub lowered: Option<Lowered>,
     /// The accesses that the present statement performs before the rest of it, where it may perform any.

@@ -35,7 +35,10 @@ fn role(kind: &ast::Ident, up_to: &ast::Expr) -> ast::Role {
     let mut role = ast::Role::new(ident(&role_of(&kind.text)), ident("node"));
     let zero = ast::Expr { kind: ast::ExprKind::Int(0), span };
     // One number more than there are slots: of those that are not used the least is always there, and it is this one where none is free.
-    let of = Box::new(ast::Type::Range { lo: zero, hi: up_to.clone() });
+    // That the number of nodes may not say how many is an error where it stands, and not one of this set, too.
+    let is_constant = !matches!(&up_to.kind, ast::ExprKind::Name(name) if name == "nodes");
+    let hi = if is_constant { up_to.clone() } else { zero.clone() };
+    let of = Box::new(ast::Type::Range { lo: zero, hi });
     role.vars.push(ast::Var { name: ident(USED), ty: ast::Type::Set { of, span }, initial: None });
     role.states.push(ast::State {
         name: ident("Counted"),
@@ -86,9 +89,9 @@ impl Compiler {
             let ast::Item::Object(kinds) = item else { continue };
             for kind in kinds {
                 let Some(up_to) = &kind.up_to else { continue };
-                let Some(most) = self.number(up_to) else { continue };
+                // Of one whose number is wrong there is one, so that its uses are not mistakes of their own.
+                let most = self.number(up_to).unwrap_or(1);
                 if !(1..=MAX_MADE).contains(&most) {
-                    // It stays one that is made, so that its uses are not mistakes of their own.
                     self.error(
                         up_to.span,
                         format!("a node has from 1 to {MAX_MADE} objects of such a kind, not {most}"),
@@ -102,6 +105,11 @@ impl Compiler {
             }
         }
         self.made_in_lists_of_calls();
+        self.free_objects_do_nothing();
+    }
+
+    /// A free object is in the first state of its roles, where nothing happens by itself, and has no values but first ones.
+    fn free_objects_do_nothing(&mut self) {
         let asts = Rc::clone(&self.asts);
         for (r, role) in asts.iter().enumerate() {
             let object = self.protocol.roles[r].object;
@@ -109,6 +117,16 @@ impl Compiler {
                 let kind = self.protocol.objects[made.object.index()].clone();
                 self.error(initially.span, format!("records of a `{kind}`, which is made, have no `initially`"))
                     .help("let an action set what is new, and call it where the object is made");
+            }
+            let first = role.states.first().into_iter().flat_map(|state| &state.clauses);
+            let timer = first.flat_map(|clause| &clause.events).find(|event| event.after.is_some());
+            if let (Some(made), Some(timer)) = (self.protocol.made_kind(object), timer) {
+                let kind = self.protocol.objects[made.object.index()].clone();
+                self.error(
+                    timer.name.span,
+                    format!("a free `{kind}` is in this state, the first, and does nothing by itself"),
+                )
+                .help("let the action that begins it go to another state, and write `on after` there");
             }
         }
     }
@@ -186,7 +204,7 @@ impl Compiler {
             return None;
         };
         if frame.seen == frame.role {
-            frame.went.get_or_insert(span);
+            frame.went.get_or_insert(("free", span));
         }
         let present = || at(ExprKind::Object, Type::Object(made.object), span);
         let owner = Owner::Role(made.role);

@@ -50,7 +50,7 @@ impl Compiler {
                 None
             }
             S::Goto(state) => {
-                frame.went.get_or_insert(span);
+                frame.went.get_or_insert(("goto", span));
                 one(StepKind::Goto(self.state_of(frame.seen, state)?))
             }
             S::Lower(access) => self.lower(frame, access, span),

@@ -56,8 +56,12 @@ impl Compiler {
                 .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
             return Flow::Waits;
         }
-        if let Some(goto) = frame.went.take() {
-            self.error(goto, "this `goto` stands before an `await`, which makes a state of its own: nothing happens in the state it names")
+        if let Some((word, at)) = frame.went.take() {
+            let what = match word {
+                "free" => "which waits: a free object is in its first state",
+                _ => "which makes a state of its own: nothing happens in the state it names",
+            };
+            self.error(at, format!("this `{word}` stands before an `await`, {what}"))
                 .help("write it in the body of the `await`; a waiting state has the access of the state in which the handler started, or less after `lower none`");
             return Flow::Waits;
         }

@@ -19,7 +19,7 @@ pub fn json(protocol: &Protocol) -> Value {
         "invariants": protocol.invariants.iter().map(|i| value!({
             "name": i.name,
             "object": protocol.objects[i.object.index()],
-            "condition": written(protocol, &i.condition),
+            "condition": claimed(protocol, i),
         })).collect::<Vec<_>>(),
         "leads_to": protocol.leads_to.iter().map(|l| value!({
             "name": l.name,

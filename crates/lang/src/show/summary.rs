@@ -211,6 +211,15 @@ pub(super) fn written(protocol: &Protocol, expr: &Expr) -> String {
     words.join(" ")
 }
 
+/// What an invariant says: as the file writes it, or in words where no file does.
+pub(super) fn claimed(protocol: &Protocol, invariant: &Invariant) -> String {
+    let is_added = protocol.made.iter().any(|made| protocol.claim_of_made(made) == invariant.name);
+    match is_added {
+        true => format!("all records of a free {} are as at first", protocol.objects[invariant.object.index()]),
+        false => written(protocol, &invariant.condition),
+    }
+}
+
 /// A role with its longest handler, by the number of nodes that makes most of it.
 pub(super) fn longest(role: &Role) -> Option<&Handler> {
     let mut longest: Option<&Handler> = None;

@@ -113,7 +113,7 @@ fn parameter(param: &Param) -> String {
 
 fn invariant(protocol: &Protocol, invariant: &Invariant) -> String {
     let kind = &protocol.objects[invariant.object.index()];
-    format!("{} of {kind}: {}", invariant.name, written(protocol, &invariant.condition))
+    format!("{} of {kind}: {}", invariant.name, claimed(protocol, invariant))
 }
 
 fn ghost(protocol: &Protocol, ghost: &Ghost) -> [String; 2] {

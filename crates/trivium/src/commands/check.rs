@@ -365,7 +365,9 @@ fn replayable(named: &str, protocol: &Protocol, recording: Option<Recording>) ->
 
 pub(super) fn title(name: &str, nodes: u32, objects: u32) -> String {
     let plural = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    format!("{name}: {}, {}", plural(nodes, "node"), plural(objects, "object"))
+    // Of kinds that are made the line `system` says how many there may be.
+    let objects = if objects == 0 { String::new() } else { format!(", {}", plural(objects, "object")) };
+    format!("{name}: {}{objects}", plural(nodes, "node"))
 }
 
 /// The exit code of several verdicts: something violated counts most.
