@@ -53,3 +53,55 @@ fn replies_are_not_kept_back_by_requests_that_wait_for_room() {
         trivium(&["sim", program, "-p", "flash-prefetch", "-m", "typhoon", "-n", "2", "--stall-limit", "1000000"]);
     assert!(run.code == Some(0) && run.out.contains("ok\n"), "{run:?}");
 }
+
+/// With one place for requests, two nodes that copy onto each other's dirty lines refused each other's lines in step, for ever.
+#[test]
+fn copies_that_cross_get_through_one_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("cross.c");
+    let text = "#include \"trivium.h\"\n#include \"trivium/fbcopy.h\"\n#include <stdio.h>\nint main(void) {
+    int me = trivium_node(), nodes = trivium_nodes(), to = (me + 1) % nodes, bad = 0;
+    int64_t *from[4], *at[4];
+    for (int n = 0; n < nodes; n++) {
+        from[n] = trivium_alloc_on(n, 1024);
+        at[n] = trivium_alloc_on(n, 1024);
+    }
+    trivium_barrier();
+    for (int i = 0; i < 128; i++) {
+        from[me][i] = i + 1;
+        at[to][i] = 5;
+    }
+    trivium_barrier();
+    if (!fbcopy_wait(fbcopy_copy(at[to], from[me], 8)))
+        bad = 1;
+    trivium_barrier();
+    for (int i = 0; i < 128; i++)
+        bad += at[me][i] != i + 1;
+    if (bad)
+        trivium_fail(\"words are not what was copied\");
+    trivium_barrier();
+    if (me == 0)
+        puts(\"ok\");
+}\n";
+    std::fs::write(&program, text).unwrap();
+    let program = program.to_str().unwrap();
+    for nodes in ["2", "4"] {
+        let run = trivium(&[
+            "sim",
+            program,
+            "-p",
+            "fbcopy",
+            "-m",
+            "flash",
+            "-n",
+            nodes,
+            "--block",
+            "128",
+            "--set",
+            "protocol.requests=1",
+            "--stall-limit",
+            "1000000",
+        ]);
+        assert!(run.code == Some(0) && run.out.contains("ok\n"), "{nodes} nodes: {run:?}");
+    }
+}
