@@ -19,7 +19,7 @@ static struct option options[OPTIONS] = {
     [SOURCE] = {'s', 0, 0, 2, "the source is 0 uncached, 1 dirty at its home, 2 dirty in a third node"},
     [DESTINATION] = {'d', 0, 0, 6, "the destination is 0 uncached, 1 shared by its home, 2 to 4 by that many others less one, 5 dirty at its home, 6 in a third node"},
     [LINES] = {'n', 32, 1, 64, "lines of the page"},
-    [LINE] = {'l', 16, 1, 512, "words of a line"},
+    [LINE] = {'l', 16, 1, 512, "words of a line, which must be a block"},
     [AHEAD] = {'p', 0, 0, 16, "lines from a prefetch to its use; 0: no prefetches"},
     [WARM] = {'w', 2048, 0, 65536, "KB that are read and written before, a line each in turn"},
     [EARLIER] = {'e', 1, 0, 1000, "times that the page is copied before, so that the engines' own caches have what they need"},
@@ -53,9 +53,9 @@ static void into_state(int me, int64_t *source, int64_t *target, int words, int6
     if ((me == TO && to == HOME_DIRTY) || (me == SHARERS && to == THIRD_DIRTY)) write_lines(target, words, -1);
 }
 
-/* Copies; says after how long the processor could have gone on. */
+/* Copies; says after how long the processor could have gone on. Not inlined, so that it is the same code whatever is around it. */
 #ifdef ENGINES
-static int64_t copy(int64_t *source, int64_t *target, int words) {
+__attribute__((noinline)) static int64_t copy(int64_t *source, int64_t *target, int words) {
     int32_t job = fbcopy_relaxed_copy(target, source, words / (int)options[LINE].value);
     int64_t may_go_on = trivium_cycles();
     if (job < 0) trivium_fail("pagecopy: the engine does not copy this page");
@@ -69,7 +69,7 @@ static void fetch(const int64_t *source, int64_t *target, int word, int words) {
     trivium_prefetch_write(target + word);
 }
 
-static int64_t copy(int64_t *source, int64_t *target, int words) {
+__attribute__((noinline)) static int64_t copy(int64_t *source, int64_t *target, int words) {
     int line = (int)options[LINE].value, ahead = (int)options[AHEAD].value * line;
     for (int at = 0; at < ahead; at += line) fetch(source, target, at, words);
     for (int at = 0; at < words; at += line) {
@@ -134,7 +134,8 @@ int main(int argc, char **argv) {
         int64_t again = trivium_cycles() - begun - once;
         printf("what the copy has displaced is back after %lld cycles\n", (long long)(once - again));
     }
-    if (bad) trivium_fail("pagecopy: words are not what was copied");
+    if (bad) trivium_fail("pagecopy: words are not what was copied (has a block as many words as -l says?)");
+    trivium_barrier();
     if (me == FROM) printf("pagecopy: ok\n");
     return sum == 1;
 }

@@ -71,7 +71,11 @@ impl Engine {
         m: &mut M,
     ) -> Result<Outcome, Fault> {
         if let Err(kind) = self.check_event(role, event, is_home) {
-            let span = self.protocol.roles[role.index()].span;
+            // Of a call, where it says what it takes.
+            let span = match event.kind {
+                EventKind::Op(op) => self.protocol.ops[op.index()].span,
+                _ => self.protocol.roles[role.index()].span,
+            };
             return Err(self.fault(m.me(), Some((role, None)), event, Trouble { kind, span }));
         }
         self.answer(role, event, None, m)

@@ -168,7 +168,7 @@ impl<'m> Export<'m> {
         if let Some(copies) = protocol.promises.iter().find(|promise| matches!(promise, Promise::Copies(_))) {
             return Err(ConfigError::new(
                 format!("the promise `{}` cannot be exported", protocol.promise_name(copies)),
-                "leave it out with what it says of loads (`promises only single_writer`), and write a scenario: a store, the copy, and a load of the destination",
+                "a model knows nothing of copies: check it here; or write the protocol without this promise and without `assume quiet`, with a scenario that stores, copies and loads",
             ));
         }
         // What a call returns at once whose object is gone: one of a scenario, or one that was held while another thread's call freed it.

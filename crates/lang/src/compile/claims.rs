@@ -58,6 +58,17 @@ impl Compiler {
 
     /// The call that copies, and the one that says that it is done: the same where one is named.
     fn copying_calls(&mut self, word: &ast::Word) -> Option<(OpId, OpId)> {
+        if !(1..=2).contains(&word.args.len()) {
+            let name = &word.name.text;
+            self.error(
+                word.name.span,
+                format!(
+                    "`{name}` names the call that copies, and where that is another the one that says that it is done"
+                ),
+            )
+            .help(format!("write `{name}(copy)` or `{name}(copy, wait)`"));
+            return None;
+        }
         let calls = self.calls(word, if word.args.len() == 1 { 1 } else { 2 })?;
         Some((calls[0], *calls.last()?))
     }
@@ -150,7 +161,7 @@ impl Compiler {
         let Some(span) = Self::assumed_at(file, "quiet") else { return };
         let name = protocol.assume_name(quiet);
         let copies = name.replacen("quiet", "copies", 1);
-        self.error(span, format!("`{name}` is about copies, and none are promised"))
+        self.error(span, format!("`{name}` is about copies, and none by these calls are promised"))
             .help(format!("promise `{copies}`, also in a file that says `promises only`"));
     }
 

@@ -398,8 +398,11 @@ impl ThreadHost for NodeState {
 
 fn broken(engine: &Engine, fault: &Fault) -> NodeError {
     let sources = &engine.protocol().sources;
-    let error = NodeError::subject(fault.to_string())
-        .help("`trivium check` on the protocol finds the shortest way to such a fault");
+    let is_of_call = engine.protocol().ops.iter().any(|op| op.span == fault.span);
+    let error = NodeError::subject(fault.to_string()).help(match is_of_call {
+        true => "pass what the call takes: `trivium show` on the protocol lists its calls",
+        false => "`trivium check` on the protocol finds the shortest way to such a fault",
+    });
     if (fault.span.file as usize) < sources.files().count() {
         error.at(sources.place(fault.span).to_string())
     } else {

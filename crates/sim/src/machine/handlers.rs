@@ -92,6 +92,14 @@ pub(crate) fn all_mut(prices: &mut HandlerPrices) -> impl Iterator<Item = (Strin
     })
 }
 
+impl super::Machine {
+    /// The handlers whose prices rows of studies give, as results name them, each with its row.
+    pub fn given_handlers(&self) -> Vec<(String, String)> {
+        let given = all(&self.handlers).filter_map(|(name, price)| Some((name.join("."), price.id.clone()?)));
+        given.collect()
+    }
+}
+
 impl HandlerPrice {
     /// What the price says of itself: the row that it is from, or `calibration`.
     pub fn origin(&self) -> &str {

@@ -8,8 +8,7 @@ use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use trivium_protocol::Protocol;
-use trivium_sim::{AccessOf, MissKind, MissPlace, MissReport, Occupied, PARTS_OF_TIME};
+use trivium_sim::{AccessOf, MissKind, MissPlace, MissReport, PARTS_OF_TIME};
 
 /// Why there is no figure.
 pub type Why = String;
@@ -101,38 +100,18 @@ impl<'a> Figures<'a> {
                 let less = less.as_ref().map_or(Ok(0.0), |less| self.seconds(less))?;
                 in_time((self.seconds(run)? - less) / by, unit)
             }
-            Measure::Region { run, node } => {
-                let cycles = self.run(run)?.regions.get(*node);
-                let cycles = cycles.ok_or_else(|| format!("run `{run}` has no node {node}"))?;
-                in_time(*cycles as f64 / (self.mhz(run)? * 1e6), unit)
-            }
-            Measure::Handlers { run, of, by } => {
-                let Occupied { times, cycles, .. } = self.occupied(run, of)?;
-                let machine = self.run(run)?.plan.machine().map_err(|failure| failure.what().to_string())?;
-                if by.is_none() && times == 0 {
-                    return Err(format!("run `{run}` has run none of these handlers"));
-                }
-                engine_cycles(cycles as f64 / by.unwrap_or(times as f64), unit, &machine)
-            }
-            Measure::Between { run, from, to } => {
-                let last = |name: &String| {
-                    let Occupied { times, last, .. } = self.occupied(run, std::slice::from_ref(name))?;
-                    (times > 0).then_some(last as f64).ok_or_else(|| format!("run `{run}` has not run `{name}`"))
-                };
-                let machine = self.run(run)?.plan.machine().map_err(|failure| failure.what().to_string())?;
-                engine_cycles(last(to)? - last(from)?, unit, &machine)
-            }
-            Measure::Times { run, of, scale } => Ok(scale * self.occupied(run, of)?.times as f64),
-            Measure::Messages { run, of, scale } => {
-                let (named, known) = (messages_of(self.run(run)?), &self.run(run)?.messages);
-                if let Some(unknown) = of.iter().find(|name| !named.contains(*name)) {
-                    return Err(format!("`{unknown}` is no message of the protocols of run `{run}`"));
-                }
-                Ok(scale * of.iter().filter_map(|kind| known.get(kind)).sum::<u64>() as f64)
-            }
+            Measure::Region { run, node } => self.region(run, *node, unit),
+            Measure::Handlers { run, of, by } => self.handlers(run, of, *by, unit),
+            Measure::Between { run, from, to } => self.between(run, (from, to), unit),
+            Measure::Times { run, of, scale } => self.times(run, of, *scale, unit),
+            Measure::Messages { run, of, scale } => self.messages(run, of, *scale, unit),
             Measure::Sum(parts) => parts.iter().map(|part| self.value(part, unit)).sum(),
-            // Bytes a microsecond.
-            Measure::Bandwidth { bytes, of } => Ok(bytes / self.value(of, "us")?),
+            Measure::Bandwidth { bytes, of } => match (unit, self.value(of, "us")?) {
+                // Bytes a microsecond.
+                ("MB/s", time) if time > 0.0 => Ok(bytes / time),
+                ("MB/s", time) => Err(format!("{time} us are no time in which bytes go somewhere")),
+                _ => Err(format!("a bandwidth is not measured in `{unit}`")),
+            },
             Measure::Crossing { of, with, x } => {
                 let places = with.iter().map(|with| self.crossing(of, with, x)).collect::<Result<Vec<f64>, Why>>()?;
                 places.into_iter().reduce(f64::max).ok_or_else(|| "no runs are named".to_string())
@@ -196,7 +175,7 @@ impl<'a> Figures<'a> {
     }
 
     /// The clock of a run's machine.
-    fn mhz(&self, run: &str) -> Result<f64, Why> {
+    pub(super) fn mhz(&self, run: &str) -> Result<f64, Why> {
         let machine = self.run(run)?.plan.machine().map_err(|failure| failure.what().to_string())?;
         Ok(machine.machine.processor.mhz as f64)
     }
@@ -205,17 +184,6 @@ impl<'a> Figures<'a> {
     fn printed(&self, run: &str, after: &str) -> Result<f64, Why> {
         let number = self.run(run)?.output.split_once(after).and_then(|(_, rest)| leading_number(rest));
         number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))
-    }
-
-    /// What engines have run of these handlers.
-    fn occupied(&self, run: &str, of: &[String]) -> Result<Occupied, Why> {
-        let (named, known) = (handlers_of(self.run(run)?), &self.run(run)?.handlers);
-        if let Some(unknown) = of.iter().find(|name| !named.contains(*name)) {
-            return Err(format!("`{unknown}` is no handler of the protocols of run `{run}`"));
-        }
-        let mut sum = Occupied::default();
-        of.iter().filter_map(|name| known.get(name)).for_each(|occupied| sum.add(occupied));
-        Ok(sum)
     }
 
     /// The fastest of these runs, of several the first.
@@ -297,7 +265,7 @@ impl<'a> Figures<'a> {
 }
 
 /// Seconds in another unit.
-fn in_time(seconds: f64, unit: &str) -> Result<f64, Why> {
+pub(super) fn in_time(seconds: f64, unit: &str) -> Result<f64, Why> {
     match unit {
         "s" => Ok(seconds),
         "ms" => Ok(seconds * 1e3),
@@ -411,35 +379,6 @@ fn in_unit(cycles: u64, unit: &str, loaded: &LoadedMachine) -> Result<f64, Why> 
         _ if unit.starts_with("bus cycles") => Ok(cycles.div_ceil(machine.bus.cycles(1)) as f64),
         _ if unit.starts_with("CPU cycles") || unit == "cycles" => Ok(cycles as f64),
         _ => Err(format!("a miss is not measured in `{unit}`")),
-    }
-}
-
-/// The handlers of a run's protocols, as results name them.
-fn handlers_of(run: &RunOutcome) -> Vec<String> {
-    let protocols = library::protocols(&run.plan.protocols, &Settings::default()).unwrap_or_default();
-    let of = |protocol: &Protocol| -> Vec<String> {
-        let roles = protocol.roles.iter();
-        let named = roles.flat_map(|role| role.handlers.iter().map(move |handler| (&role.name, &handler.name)));
-        named.map(|(role, handler)| format!("{}.{role}.{handler}", protocol.name)).collect()
-    };
-    protocols.iter().flat_map(|protocol| of(protocol)).collect()
-}
-
-/// The messages of a run's protocols, as results name them.
-fn messages_of(run: &RunOutcome) -> Vec<String> {
-    let protocols = library::protocols(&run.plan.protocols, &Settings::default()).unwrap_or_default();
-    let of = |protocol: &Protocol| -> Vec<String> {
-        protocol.messages.iter().map(|message| format!("{}.{}", protocol.name, message.name)).collect()
-    };
-    protocols.iter().flat_map(|protocol| of(protocol)).collect()
-}
-
-/// Cycles of the processor in the unit of what controllers do.
-fn engine_cycles(cycles: f64, unit: &str, loaded: &LoadedMachine) -> Result<f64, Why> {
-    match unit {
-        "MAGIC cycles" => Ok(cycles / loaded.machine.bus.cycles(1) as f64),
-        "cycles" => Ok(cycles),
-        _ => in_time(cycles / (loaded.machine.processor.mhz as f64 * 1e6), unit),
     }
 }
 

@@ -4,6 +4,7 @@
 //! all that goes in, so that a study that was stopped goes on where it was, and only what has changed is done again.
 
 mod class;
+mod engines;
 mod kept;
 mod live;
 mod live_model;

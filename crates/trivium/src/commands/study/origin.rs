@@ -283,6 +283,45 @@ impl Measure {
     }
 }
 
+impl Measure {
+    /// What is wrong with its numbers and lists, whatever the runs do.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let is_some = |number: f64| number.is_finite() && number > 0.0;
+        let is_list = |names: &[String]| {
+            let again = |(at, name): (usize, &String)| names[..at].contains(name);
+            match names {
+                [] => Err("its list `of` is empty"),
+                names if names.iter().enumerate().any(again) => Err("its list `of` names something twice"),
+                _ => Ok(()),
+            }
+        };
+        match self {
+            Measure::Handlers { by: Some(by), .. } if !is_some(*by) => Err("its `by` is no number above 0"),
+            Measure::Times { scale, .. } | Measure::Messages { scale, .. } if !is_some(*scale) => {
+                Err("its `scale` is no number above 0")
+            }
+            Measure::Handlers { of, .. } | Measure::Times { of, .. } | Measure::Messages { of, .. } => is_list(of),
+            Measure::Bandwidth { bytes, .. } if !is_some(*bytes) => Err("its `bytes` are no number above 0"),
+            Measure::Bandwidth { of, .. } if !of.is_a_time() => Err("a bandwidth is `of` a time"),
+            Measure::Bandwidth { of, .. } => of.check(),
+            Measure::Sum(parts) if parts.is_empty() => Err("a sum of nothing"),
+            Measure::Sum(parts) if !parts.iter().all(Measure::is_a_time) => Err("a `sum` is of times"),
+            Measure::Sum(parts) => parts.iter().try_for_each(Measure::check),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is a time in whatever unit its row has. Of a latency the study says what its unit is, by `scale`.
+    fn is_a_time(&self) -> bool {
+        match self {
+            Measure::Region { .. } | Measure::Handlers { .. } | Measure::Between { .. } => true,
+            Measure::Time { .. } | Measure::PrintedCycles { .. } | Measure::Latency { .. } => true,
+            Measure::Sum(parts) => parts.iter().all(Measure::is_a_time),
+            _ => false,
+        }
+    }
+}
+
 fn one() -> f64 {
     1.0
 }

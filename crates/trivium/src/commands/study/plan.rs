@@ -395,6 +395,7 @@ impl Plan {
         for (at, row) in plan.rows.iter().enumerate() {
             let wrong = |what| Failure::at(format!("row {}: {what}", row.ids.join(" to ")), plan.place(at), RULES);
             row.check(plan.tolerance).map_err(wrong)?;
+            row.measures().try_for_each(Measure::check).map_err(wrong)?;
         }
         plan.check().map_err(|what| Failure::at(what, plan.file.0.display(), RULES))?;
         Ok(plan)
@@ -425,6 +426,13 @@ impl Plan {
         if let Some(wrong) = tolerances.into_iter().find(|tolerance| !is_tolerance(*tolerance)) {
             return Err(format!("a tolerance is {wrong}, which is not a number from 0"));
         }
+        let headlines = self.sensitivity.iter().flat_map(|headline| {
+            [&headline.ours].into_iter().chain(headline.variants.iter().map(|variant| &variant.ours))
+        });
+        let mut elsewhere = headlines.chain(self.declared.iter().filter_map(|declared| declared.ours.as_ref()));
+        elsewhere
+            .try_for_each(Measure::check)
+            .map_err(|what| format!("a figure of `[[sensitivity]]` or `[[declared]]`: {what}"))?;
         let mut names = BTreeSet::new();
         for run in self.runs.iter().flat_map(Family::runs) {
             if run.name.contains('{') {
@@ -475,6 +483,12 @@ impl Plan {
 }
 
 impl RowPlan {
+    /// All figures that it names.
+    fn measures(&self) -> impl Iterator<Item = &Measure> {
+        let experiments = self.explained.iter().map(|explained| &explained.experiment);
+        self.ours.iter().chain(experiments).chain(self.tried.iter().map(|tried| &tried.ours))
+    }
+
     /// The rules that a row keeps by itself.
     fn check(&self, usual: f64) -> Result<(), &'static str> {
         let is_wider = self.tolerance.is_some_and(|tolerance| tolerance > usual);

@@ -220,7 +220,15 @@ fn judge(plan: &Plan, row: &Published, planned: &RowPlan, table: Option<&MissTab
     let from = from.or_else(|| table.filter(|_| ours.is_ok()).map(|table| Class::in_table(table, &row.quantity)));
     let of_table = || table.and_then(|table| table.configs.get(&row.config)).cloned().map(Measure::Miss);
     let is_input = planned.ours.clone().or_else(of_table).is_some_and(|ours| source.is_of_priced_handlers(&ours));
-    let class = planned.class.or(from).map(|class| if is_input { Class::Given } else { class });
+    let prices = planned.ours.as_ref().map_or(Vec::new(), |ours| source.rows_of_prices(ours));
+    let is_input = is_input || prices.contains(&row.id);
+    // A priced handler's cycles are its price and what it waits for: put together, whatever program it runs under.
+    let is_composed = !prices.is_empty();
+    let class = planned.class.or(from).map(|class| match class {
+        _ if is_input => Class::Given,
+        class if is_composed => class.min(Class::Composed),
+        class => class,
+    });
     let judge = Judge {
         tolerance: planned.tolerance.or(table.map(|table| table.tolerance)).unwrap_or(plan.tolerance),
         within: table.map_or(0.0, |table| table.within),
