@@ -47,6 +47,11 @@ impl Protocol {
         self.roles.iter().position(|r| r.name == name).map(|i| RoleId(i as u8))
     }
 
+    /// Whether it promises of calls that they copy blocks.
+    pub fn has_copies(&self) -> bool {
+        self.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)))
+    }
+
     /// How objects of a kind are made, if they are.
     pub fn made_kind(&self, kind: ObjectKindId) -> Option<&Made> {
         self.made.iter().find(|made| made.object == kind)

@@ -40,8 +40,7 @@ impl CopyLayout {
         word_bytes: usize,
         take: &mut impl FnMut(usize) -> usize,
     ) -> Option<CopyLayout> {
-        let is_needed = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
-        is_needed.then(|| CopyLayout { at: take(blocks * (HELD + word_bytes)), word_bytes })
+        protocol.has_copies().then(|| CopyLayout { at: take(blocks * (HELD + word_bytes)), word_bytes })
     }
 
     fn of(&self, block: u32) -> usize {

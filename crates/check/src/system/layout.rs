@@ -132,8 +132,7 @@ impl Layout {
         let threads_at = take(sizes.threads * thread_bytes);
         let registers_at = take(sizes.registers * 8);
         let blocks = sizes.objects[BLOCK.index()] as usize;
-        let copies = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
-        let last_at = (checks_values(protocol) || copies).then(|| take(blocks * sizes.word_bytes));
+        let last_at = (checks_values(protocol) || protocol.has_copies()).then(|| take(blocks * sizes.word_bytes));
         let writers_at = protocol.has_phases().then(|| take(blocks * 2));
         let value_set_bytes = (sizes.values as usize).div_ceil(8);
         let is_phased = protocol.promises.contains(&Promise::LastPhase);

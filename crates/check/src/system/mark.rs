@@ -68,8 +68,7 @@ impl MarkLayout {
             _ => 0,
         });
         let (promises, observes) = (promises.collect(), *weaker == Promise::Tso);
-        let copies = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
-        let copied = copies.then(|| take(2));
+        let copied = protocol.has_copies().then(|| take(2));
         Some(MarkLayout { at, threads, promises, copied, observes, synchronises })
     }
 

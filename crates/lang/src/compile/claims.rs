@@ -27,20 +27,21 @@ impl Compiler {
 
     /// The place where a promise is made.
     fn promised_at(file: &ast::File, name: &str) -> Option<Span> {
-        let words = file.items.iter().filter_map(|item| match item {
-            Item::Promises { words, .. } => Some(words),
-            _ => None,
-        });
-        words.flatten().find(|word| word.name.text == name).map(|word| word.name.span)
+        Self::named_at(file, name, |item| if let Item::Promises { words, .. } = item { Some(words) } else { None })
     }
 
     /// The place where an assumption is made.
     fn assumed_at(file: &ast::File, name: &str) -> Option<Span> {
-        let words = file.items.iter().filter_map(|item| match item {
-            Item::Assume(words) => Some(words),
-            _ => None,
-        });
-        words.flatten().find(|word| word.name.text == name).map(|word| word.name.span)
+        Self::named_at(file, name, |item| if let Item::Assume(words) = item { Some(words) } else { None })
+    }
+
+    fn named_at<'f>(
+        file: &'f ast::File,
+        name: &str,
+        words: impl Fn(&'f Item) -> Option<&'f Vec<ast::Word>>,
+    ) -> Option<Span> {
+        let mut all = file.items.iter().filter_map(words).flatten();
+        all.find(|word| word.name.text == name).map(|word| word.name.span)
     }
 
     /// `release_consistency` means something only where something synchronises.
@@ -148,8 +149,7 @@ impl Compiler {
 
     fn quiet_is_about_copies(&mut self, file: &ast::File) {
         let protocol = &self.protocol;
-        let some = protocol.promises.iter().any(|promise| matches!(promise, Promise::Copies(_)));
-        if !some && Self::promised_at(file, "copies").is_some() {
+        if !protocol.has_copies() && Self::promised_at(file, "copies").is_some() {
             return; // what is wrong with them has been said
         }
         let promised = |copy: &OpId, wait: &OpId| {

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 use trivium_check::{Config, ConfigError, Report, Search, System, Verdict, explore};
 use trivium_protocol::walk::{each_step, performs_for_threads};
-use trivium_protocol::{Assume, PayloadShape, Promise, Protocol, StepKind};
+use trivium_protocol::{Assume, PayloadShape, Protocol, StepKind};
 
 /// Systems in which a fault is looked for: nodes and objects, the smallest first.
 const SIZES: [(u32, u32); 4] = [(2, 1), (3, 1), (3, 2), (4, 1)];
@@ -415,7 +415,7 @@ fn protocols(folder: &str) -> Vec<(String, PathBuf)> {
     let files = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "tri")).collect();
     files.sort();
-    files.retain(|path| !compile(path).promises.iter().any(|promise| matches!(promise, Promise::Copies(_))));
+    files.retain(|path| !compile(path).has_copies());
     files.into_iter().map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
 }
 
