@@ -114,7 +114,7 @@ proptest! {
 fn many_mistakes_leave_protocols_good_and_bad() {
     let all = protocols();
     let mut found = BTreeMap::new();
-    for round in 0..100usize {
+    for round in 0..144usize {
         let (path, source) = &all[round % all.len()];
         let slips: Vec<Slip> = (0..6).map(|i| Slip::Exchange((round + i) * 7919, (round + i) * 104_729)).collect();
         let Some((protocol, _)) = mutant(path, source, &slips) else { continue };
@@ -125,6 +125,6 @@ fn many_mistakes_leave_protocols_good_and_bad() {
         }
     }
     let of = |verdict: &str| found.iter().filter(|(what, _)| what.starts_with(verdict)).map(|(_, n)| n).sum::<u32>();
-    assert!(of("holds") > 5 && of("violated") > 10 && of("incomplete") > 3, "{found:?}");
+    assert!(of("holds") > 5 && of("violated") > 10 && of("incomplete") > 5, "{found:?}");
     assert!(found.keys().filter(|what| what.starts_with("violated")).count() > 2, "{found:?}");
 }

@@ -30,8 +30,6 @@ fn copies_are_right_whatever_caches_hold() {
 /// Requests that wait at their receiver for room took all credits of the interface, and replies, which would have made room, waited for one.
 #[test]
 fn replies_are_not_kept_back_by_requests_that_wait_for_room() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("all-at-once.c");
     let text = "#include \"trivium.h\"\n#include <stdio.h>\nint main(void) {
     int me = trivium_node(), nodes = trivium_nodes(), next = (me + 1) % nodes;
     static volatile int64_t *lines[8];
@@ -47,18 +45,12 @@ fn replies_are_not_kept_back_by_requests_that_wait_for_room() {
     if (me == 0)
         puts(\"ok\");
 }\n";
-    std::fs::write(&program, text).unwrap();
-    let program = program.to_str().unwrap();
-    let run =
-        trivium(&["sim", program, "-p", "flash-prefetch", "-m", "typhoon", "-n", "2", "--stall-limit", "1000000"]);
-    assert!(run.code == Some(0) && run.out.contains("ok\n"), "{run:?}");
+    gets_through(text, &["-p", "flash-prefetch", "-m", "typhoon", "-n", "2"]);
 }
 
 /// With one place for requests, two nodes that copy onto each other's dirty lines refused each other's lines in step, for ever.
 #[test]
 fn copies_that_cross_get_through_one_place() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("cross.c");
     let text = "#include \"trivium.h\"\n#include \"trivium/fbcopy.h\"\n#include <stdio.h>\nint main(void) {
     int me = trivium_node(), nodes = trivium_nodes(), to = (me + 1) % nodes, bad = 0;
     int64_t *from[4], *at[4];
@@ -83,25 +75,17 @@ fn copies_that_cross_get_through_one_place() {
     if (me == 0)
         puts(\"ok\");
 }\n";
-    std::fs::write(&program, text).unwrap();
-    let program = program.to_str().unwrap();
     for nodes in ["2", "4"] {
-        let run = trivium(&[
-            "sim",
-            program,
-            "-p",
-            "fbcopy",
-            "-m",
-            "flash",
-            "-n",
-            nodes,
-            "--block",
-            "128",
-            "--set",
-            "protocol.requests=1",
-            "--stall-limit",
-            "1000000",
-        ]);
-        assert!(run.code == Some(0) && run.out.contains("ok\n"), "{nodes} nodes: {run:?}");
+        let with = ["-p", "fbcopy", "-m", "flash", "-n", nodes, "--block", "128", "--set", "protocol.requests=1"];
+        gets_through(text, &with);
     }
+}
+
+/// A program that says ok at its end does so, and nothing stands still for long.
+fn gets_through(text: &str, with: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program.c");
+    std::fs::write(&program, text).unwrap();
+    let run = trivium(&[&["sim", program.to_str().unwrap(), "--stall-limit", "1000000"], with].concat());
+    assert!(run.code == Some(0) && run.out.contains("ok\n"), "{with:?}: {run:?}");
 }
