@@ -150,7 +150,8 @@ pub(crate) fn stored(model: &Model, world: &mut World, thread: usize, block: u32
     let observed = !mark.observes || world.number(mark.observer()) == own;
     if world.number(mark.block()) == u64::from(block) + 1 && observed {
         let synchronises = matches!(model.protocol().weaker(), Some(Promise::ReleaseConsistency { .. }));
-        world.fixed[mark.thread(thread)] = if synchronises { KNOWS } else { FRESH };
+        let known = &mut world.fixed[mark.thread(thread)];
+        *known = if synchronises { KNOWS } else { *known | FRESH };
     }
     if is_copied(mark, world, block) {
         world.fixed[mark.thread(thread)] |= COPIED;
