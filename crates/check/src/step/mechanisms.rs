@@ -5,6 +5,7 @@ use crate::step::ghost;
 use crate::step::performs;
 use crate::step::ports::{self, Ports};
 use crate::system::client::Intent;
+use crate::system::codec::Written;
 use crate::system::late::Choices;
 use crate::system::layout::{BLOCK_BYTES, WORD};
 use crate::system::model::Model;
@@ -13,7 +14,7 @@ use crate::system::promise::{BEYOND, FAULT};
 use crate::system::promise::{Violation, once, perform_access, word_of};
 use crate::system::told::Told;
 use crate::system::unread::FORGOTTEN;
-use crate::system::world::{Flight, Queued, Stand, ThreadState, World, Written};
+use crate::system::world::{Flight, Queued, Stand, ThreadState, World};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{
     Args, CacheLine, Charge, ClockMechanisms, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms, Node,

@@ -6,6 +6,7 @@ pub(crate) mod alike;
 pub(crate) mod begin;
 pub(crate) mod body;
 pub(crate) mod client;
+pub(crate) mod codec;
 pub(crate) mod copying;
 pub(crate) mod kept;
 pub(crate) mod kinds;
