@@ -20,8 +20,9 @@ pub(super) trait SharedWord: Default {
     fn will_be_written(&self) {}
 }
 
-/// Words of a slot: two lines of the cache, which most processors fetch together.
-const WORDS: usize = 16;
+/// Words of a slot: four lines of the cache, which most processors fetch by twos. A short packet uses the first ones; the others are there for a block of 128
+/// bytes, FLASH's line, and what is said beside it.
+const WORDS: usize = 32;
 /// Bytes of a packet at most, behind the word that tells of it.
 pub(super) const SHORT: usize = 8 * (WORDS - 1);
 /// The lower bits of that word are the packet's length, the others one more than its number: no packet before it in that slot has the same.

@@ -22,6 +22,7 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
     let eight = ["-t", "32768", "-d", "10", "-r", "20", "-i", "20", "-c", "0"];
     let matmul = ["-n", "256", "-b", "32", "-c", "0"];
     let misses = "programs/peers/misses.c";
+    let (pages, lines) = ("programs/peers/pages.c", ["--nodes", "2", "--pin", "--block", "128"]);
     let mut rows = vec![
         Row::new("read miss, stache, home waiting: threads, over a ping-pong", (1.8, 1.4))
             .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &[]))
@@ -51,6 +52,12 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
         Row::new("memcpy of 8 MiB, over the host's", (5.0, 2.0))
             .ours(move || programs.told(&alone(&[]), "programs/peers/copies.c"))
             .bare(|| programs.peer("copies", &[])),
+        Row::new("4 KB copied by the engines: threads, over the same bytes through a ring", (2.0, 2.0))
+            .ours(move || programs.told_under("fbcopy-whole", &lines, pages))
+            .bare(|| programs.peer("pages-threads", &["10000"])),
+        Row::new("the same, over its processor's word by word", (f64::NAN, f64::NAN))
+            .ours(move || programs.told_under("fbcopy-whole", &lines, pages))
+            .bare(move || programs.told_under("fbcopy-whole", &[&lines[..], &["--cc=-DPROCESSOR"]].concat(), pages)),
         Row::new("EM3D, 8 threads over 2", (4.0, 2.0))
             .ours(move || programs.seconds(&["--nodes", "8"], "programs/em3d.c", &eight))
             .bare(move || programs.seconds(&["--nodes", "2"], "programs/em3d.c", &eight)),
@@ -61,6 +68,9 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
             Row::new("read miss, stache, home waiting: MPI, over MPI_Send and MPI_Recv", (2.0, 1.5))
                 .ours(move || programs.ranks_misses(misses))
                 .bare(|| programs.peer_ranks("pingpong-mpi", &["100000"])),
+            Row::new("4 KB copied by the engines: MPI, over MPI_Put", (2.0, 2.0))
+                .ours(move || programs.ranks_told("fbcopy-whole", &["--block", "128"], pages))
+                .bare(|| programs.peer_ranks("pages-mpi", &["10000"])),
             Row::new("EM3D, deferred-update, 2 ranks, over MPI by hand", (5.0, 3.0))
                 .ours(move || programs.ranks_seconds(&custom, "programs/em3d-update.c", &far))
                 .bare(move || programs.em3d_by_hand(&far)),

@@ -25,10 +25,10 @@ impl Programs {
         let mpi = cfg!(feature = "mpi");
         let programs =
             Programs { trivium: env!("CARGO_BIN_EXE_trivium").into(), root, built, mpi, plain: Mutex::default() };
-        for name in ["pingpong-threads", "copies", "hits"] {
+        for name in ["pingpong-threads", "pages-threads", "copies", "hits"] {
             programs.compile("cc", name, &["-lpthread"]);
         }
-        for name in ["pingpong-mpi", "em3d-mpi"].iter().filter(|_| mpi) {
+        for name in ["pingpong-mpi", "pages-mpi", "em3d-mpi"].iter().filter(|_| mpi) {
             programs.compile("mpicc", name, &["-lm"]);
         }
         programs
@@ -72,10 +72,10 @@ impl Programs {
         self.run(Command::new(&self.trivium), "stache", options, program, args)
     }
 
-    fn on_ranks(&self, options: &[&str], program: &str, args: &[&str]) -> Value {
+    fn on_ranks(&self, protocol: &str, options: &[&str], program: &str, args: &[&str]) -> Value {
         let mut command = ranks();
         command.arg(&self.trivium);
-        self.run(command, "stache", options, program, args)
+        self.run(command, protocol, options, program, args)
     }
 
     /// How long misses took on threads under a protocol.
@@ -96,7 +96,7 @@ impl Programs {
 
     /// The same over MPI.
     pub fn ranks_misses(&self, program: &str) -> Times {
-        latency(&self.on_ranks(&[], program, &[]))
+        latency(&self.on_ranks("stache", &[], program, &[]))
     }
 
     /// The time of the region of interest.
@@ -106,13 +106,19 @@ impl Programs {
 
     /// The time of an iteration, of 20 without the first.
     pub fn ranks_seconds(&self, options: &[&str], program: &str, args: &[&str]) -> Times {
-        let times = seconds(&self.on_ranks(options, program, args));
+        let times = seconds(&self.on_ranks("stache", options, program, args));
         Times::once(times.p50 / 19.0)
     }
 
     /// Percentiles that a program prints.
     pub fn told(&self, options: &[&str], program: &str) -> Times {
         let result = self.on_threads(options, program, &[]);
+        percentiles(result["output"].as_str().unwrap_or_default())
+    }
+
+    /// Percentiles that a program prints over ranks under a protocol.
+    pub fn ranks_told(&self, protocol: &str, options: &[&str], program: &str) -> Times {
+        let result = self.on_ranks(protocol, options, program, &[]);
         percentiles(result["output"].as_str().unwrap_or_default())
     }
 
