@@ -47,7 +47,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let source = measure::Figures::new(&done);
     let rows = rows::all(&plan, &published, &source)?;
     let (declared, sensitivity) = (summary::declared(&plan, &source), summary::sensitivity(&plan, &source));
-    let (pictures, drawn) = pictures::draw(&plan, &source, &work);
+    let (pictures, drawn) = pictures::draw(&plan, &rows, &source, &work);
     let live = match plan.live.as_ref().filter(|_| arguments.live && !done.interrupted) {
         Some(asked) => Some(lived(asked, &mut runner, &work)?),
         None => None,

@@ -2,6 +2,7 @@
 
 use super::measure::{Figures, each_of};
 use super::plan::{Picture, PictureKind, Plan, at_or_last, at_place};
+use super::rows::Row;
 use crate::Failure;
 use crate::output;
 use crate::picture::{Bar, Curve, curves, stacked_bars};
@@ -9,11 +10,15 @@ use std::path::Path;
 use trivium_sim::PARTS_OF_TIME;
 
 /// Draws those whose runs are there, into a folder; gives the names of their files, and why one cannot be drawn or written.
-pub fn draw(plan: &Plan, source: &Figures, folder: &Path) -> (Vec<String>, Result<(), Failure>) {
+pub fn draw(plan: &Plan, rows: &[Row], source: &Figures, folder: &Path) -> (Vec<String>, Result<(), Failure>) {
     let mut files = Vec::new();
     let mut done = Ok(());
     for picture in &plan.pictures {
-        let written = drawn(picture, source).and_then(|svg| match svg {
+        let svg = match picture.kind {
+            PictureKind::Rows => beside_published(picture, rows),
+            _ => drawn(picture, source),
+        };
+        let written = svg.and_then(|svg| match svg {
             None => Ok(false),
             Some(svg) => output::write_file(&folder.join(&picture.file), svg.as_bytes()).map(|()| true),
         });
@@ -50,6 +55,34 @@ fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failu
     }
 }
 
+/// Figures of ours, each line with the published one, dashed; none if there are none of ours.
+fn beside_published(picture: &Picture, rows: &[Row]) -> Result<Option<String>, Failure> {
+    let mut lines: Vec<Curve> = Vec::new();
+    for line in &picture.lines {
+        let wrong = |what: String| Failure::input(what, "see [[pictures]] in docs/studies.md");
+        if line.ids.len() != line.x.len() {
+            let (ids, places) = (line.ids.len(), line.x.len());
+            return Err(wrong(format!("{}: line `{}` has {ids} rows for {places} places", picture.file, line.name)));
+        }
+        let (mut ours, mut published) = (Vec::new(), Vec::new());
+        for (x, id) in line.x.iter().zip(&line.ids) {
+            let row = rows.iter().find(|row| row.id == *id);
+            let row = row.ok_or_else(|| wrong(format!("{}: there is no row `{id}`", picture.file)))?;
+            ours.extend(row.ours.map(|ours| (*x as f64, ours)));
+            published.push((*x as f64, row.published));
+        }
+        if !ours.is_empty() {
+            lines.push(Curve { name: line.name.clone(), like: None, points: ours });
+            let like = Some(lines.len() - 1);
+            lines.push(Curve { name: format!("{}, published", line.name), like, points: published });
+        }
+    }
+    match lines.is_empty() {
+        true => Ok(None),
+        false => curves(&picture.title, &picture.below, &picture.unit, &lines).map(Some),
+    }
+}
+
 /// The picture, unless none of its runs are there.
 fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
     if matches!(picture.kind, PictureKind::Rates | PictureKind::Seconds) {
@@ -57,7 +90,7 @@ fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure>
     }
     let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
     match picture.kind {
-        PictureKind::Rates | PictureKind::Seconds => Ok(None),
+        PictureKind::Rates | PictureKind::Seconds | PictureKind::Rows => Ok(None),
         PictureKind::Lines => {
             let mut lines: Vec<Curve> = Vec::new();
             for line in &picture.lines {

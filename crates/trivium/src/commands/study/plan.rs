@@ -282,8 +282,8 @@ pub struct Picture {
     /// What stands below, for lines.
     #[serde(default)]
     pub below: String,
-    /// The run whose time is 100 percent (bars) or 1 (lines); for `speedup` the run that is divided by the others; nothing for `rates`
-    /// and `seconds`.
+    /// The run whose time is 100 percent (bars) or 1 (lines); for `speedup` the run that is divided by the others; nothing for `rates`,
+    /// `seconds` and `rows`.
     #[serde(default)]
     pub base: String,
     /// Bars: label and run. Lines: name of the line, then run and place, one after the other.
@@ -300,8 +300,12 @@ pub struct Picture {
 pub struct Line {
     /// What it is called.
     pub name: String,
-    /// The name of its runs, with `{x}`.
+    /// The name of its runs, with `{x}`; nothing for `rows`.
+    #[serde(default)]
     pub run: String,
+    /// Of `rows`, one for each of its places.
+    #[serde(default)]
+    pub ids: Vec<String>,
     /// The values of `{x}`.
     pub x: Vec<u64>,
     /// The run whose time is 1, if not the picture's.
@@ -329,6 +333,8 @@ pub enum PictureKind {
     Rates,
     /// Lines of each run's time in seconds.
     Seconds,
+    /// Lines of figures of ours, and dashed ones of the published figures beside them.
+    Rows,
 }
 
 /// One run.
