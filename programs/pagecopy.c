@@ -1,12 +1,19 @@
 /* pagecopy.c: what it takes to copy a page from one node's memory to another's, whatever caches hold of either end.
  *
  * Node 0 has the source and copies; node 1 has the destination. Its processor copies word by word, with prefetches (-p) or without; compiled
- * with -DENGINES, the nodes' engines do (protocol fbcopy-relaxed). Before that it is copied once for the engines' own caches (-e), node 0's cache is filled, half of it dirty, and the lines of either end
+ * with -DENGINES, the nodes' engines do (protocol fbcopy-relaxed; with -DFORWARD besides fbcopy, with -DCOLLECT fbcopy-collect). Before that it is copied once for the engines' own caches (-e), node 0's cache is filled, half of it dirty, and the lines of either end
  * come into one state. Afterwards node 1 reads what it has got, and node 0 what was in its cache. Times are in the processor's cycles.
  */
 #include "options.h"
-#ifdef ENGINES
+#if defined COLLECT
+#include "trivium/fbcopy-collect.h"
+#define ENGINE(call) fbcopy_collect_##call
+#elif defined FORWARD
+#include "trivium/fbcopy.h"
+#define ENGINE(call) fbcopy_##call
+#elif defined ENGINES
 #include "trivium/fbcopy-relaxed.h"
+#define ENGINE(call) fbcopy_relaxed_##call
 #endif
 
 enum { SOURCE, DESTINATION, LINES, LINE, AHEAD, WARM, PART, EARLIER, OPTIONS };
@@ -56,10 +63,10 @@ static void into_state(int me, int64_t *source, int64_t *target, int words, int6
 /* Copies; says after how long the processor could have gone on. Not inlined, so that it is the same code whatever is around it. */
 #ifdef ENGINES
 __attribute__((noinline)) static int64_t copy(int64_t *source, int64_t *target, int words) {
-    int32_t job = fbcopy_relaxed_copy(target, source, words / (int)options[LINE].value);
+    int32_t job = ENGINE(copy)(target, source, words / (int)options[LINE].value);
     int64_t may_go_on = trivium_cycles();
     if (job < 0) trivium_fail("pagecopy: the engine does not copy this page");
-    if (!fbcopy_relaxed_wait(job)) trivium_fail("pagecopy: there is no such copy");
+    if (!ENGINE(wait)(job)) trivium_fail("pagecopy: there is no such copy");
     return may_go_on;
 }
 #else

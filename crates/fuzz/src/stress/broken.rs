@@ -32,6 +32,11 @@ const POINTERS: &str = "it needs a pool of directory pointers that is used up, a
 const LATE: &str =
     "it needs a program that looks before an invalidation comes, and the one that waits for the copy is told later";
 const ONCE: &str = "it needs a network that delivers a message twice, and in a real run none does";
+const JOBS_USED: &str = "it needs all jobs of two nodes in use, which none of these programs has";
+const INVARIANT: &str = "it breaks an invariant, and no real run looks at one";
+const PENDING: &str =
+    "it needs an owner whose answer comes to the home long after it has come to the node that has asked";
+const COUNTED: &str = include_str!("../../stress/counted.c");
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
@@ -45,17 +50,25 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 61] = [
+const FILES: [(&str, usize, Way); 69] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
     ("early-reply", 3, Program("litmus.c")),
+    ("fbcopy-both-ask", 2, Cannot(JOBS_USED)),
+    ("fbcopy-change-unseen", 2, Cannot(INVARIANT)),
+    ("fbcopy-flag-in-memory", 2, Text(COUNTED, &[], &[])),
     ("fbcopy-hint-taken-seriously", 3, Cannot(EVICTS)),
+    ("fbcopy-late-refusal", 3, Cannot(EVICTS)),
     ("fbcopy-memory-sent", 3, Cannot(EVICTS)),
+    ("fbcopy-owner-has-none", 3, Cannot(EVICTS)),
     ("fbcopy-owner-kept", 3, InPlaceOf("fbcopy.c", "fbcopy", &[])),
+    ("fbcopy-pending-destination", 3, Cannot(PENDING)),
+    ("fbcopy-pending-source", 3, Cannot(PENDING)),
     ("fbcopy-refused-landing-counted", 3, Cannot(EVICTS)),
+    ("fbcopy-sharers-left", 3, Cannot(ROOM)),
     ("fbcopy-sharers-untold", 3, Cannot(LATE)),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),
     ("flash-listed-twice", 3, Cannot(EVICTS)),

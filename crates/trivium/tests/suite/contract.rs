@@ -368,7 +368,12 @@ fn lists_and_tables_begin_as_all_results_do() {
         "eager",
         "eager-exclusive",
         "fbcopy",
+        "fbcopy-collect",
+        "fbcopy-delegate",
+        "fbcopy-flag",
+        "fbcopy-holdoff",
         "fbcopy-relaxed",
+        "fbcopy-whole",
         "flash-coherence",
         "flash-prefetch",
         "flash-relaxed",
@@ -397,7 +402,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..35], built_in);
+    assert_eq!(names[..40], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -209,7 +209,7 @@ fn leave_to_what_is_used(unreached: &mut Unreached) {
         let text = std::fs::read_to_string(harness::root().join(format!("protocols/{name}.tri"))).unwrap_or_default();
         let used = text.lines().filter_map(|line| line.strip_prefix("use \"")?.strip_suffix(".tri\""));
         let used: Vec<&str> = used.collect();
-        if used.len() > 1 {
+        if !used.is_empty() {
             pairs.retain(|pair| used.iter().all(|used| unreached.get(*used).is_some_and(|left| left.contains(pair))));
             unreached.insert(name, pairs);
         }

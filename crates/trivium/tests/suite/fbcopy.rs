@@ -27,6 +27,35 @@ fn copies_are_right_whatever_caches_hold() {
     }
 }
 
+/// From any node's memory to any other's, at any distance, across lines, pages and homes, with words that are counted up, and with nonsense.
+#[test]
+fn copies_of_any_bytes_are_right() {
+    let short = ["--set", "protocol.requests=2", "--set", "protocol.replies=2"];
+    let few = ["--set", "protocol.jobs=2", "--set", "protocol.receivers=1"];
+    let ways = [
+        [&["sim", "-m", "flash", "--set", "machine.network.jitter=700"][..], &short].concat(),
+        [&["run", "--delays", "5"][..], &short, &few].concat(),
+        [&["sim", "-m", "typhoon"][..], &few].concat(),
+        ["run", "--set", "protocol.page=4", "--cc=-DFBCOPY_PAGE=4"].to_vec(),
+        ["sim", "-m", "flash", "--set", "protocol.requests=1"].to_vec(),
+        ["sim", "-m", "flash", "--set", "protocol.most=8", "--cc=-DFBCOPY_MOST=8"].to_vec(),
+    ];
+    for (turn, nodes) in ["3", "2", "1", "5"].into_iter().enumerate() {
+        for (seed, way) in slow::in_turn(3, turn, &ways).enumerate() {
+            let seed = format!("{}", 10 * turn + seed);
+            let run = trivium(
+                &[
+                    way,
+                    &["programs/anycopy.c", "-p", "fbcopy-whole", "-n", nodes, "--block", "128"][..],
+                    &["--", "-r", "4", "-s", &seed],
+                ]
+                .concat(),
+            );
+            assert!(run.code == Some(0) && run.out.contains("\nok\n"), "{way:?}, {nodes} nodes: {run:?}");
+        }
+    }
+}
+
 /// Requests that wait at their receiver for room took all credits of the interface, and replies, which would have made room, waited for one.
 #[test]
 fn replies_are_not_kept_back_by_requests_that_wait_for_room() {

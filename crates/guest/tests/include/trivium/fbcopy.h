@@ -10,9 +10,17 @@
 __attribute__((import_module("trivium:fbcopy"), import_name("copy")))
 int64_t trivium_fbcopy_copy(int64_t block, int64_t from, int64_t n);
 
-/* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 64; the result is the number of a job, or -1 for none. */
+/* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; the result is the number of a job, or -1 for none. */
 static inline int32_t fbcopy_copy(void *block, void *from, int64_t n) {
     return (int32_t)trivium_fbcopy_copy((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n);
+}
+
+__attribute__((import_module("trivium:fbcopy"), import_name("line")))
+int64_t trivium_fbcopy_line(int64_t block, int64_t n);
+
+/* where block points to no block, it returns at once; n is from 1 to 64; the result is from 0 to 65536. */
+static inline int64_t fbcopy_line(void *block, int64_t n) {
+    return trivium_fbcopy_line((int64_t)(uintptr_t)block, n);
 }
 
 __attribute__((import_module("trivium:fbcopy"), import_name("wait")))

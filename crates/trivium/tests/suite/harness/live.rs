@@ -16,7 +16,7 @@ pub const PROGRAMS: [(&str, &[&str]); 10] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 12] = [
+pub const CUSTOM: [(&str, &[&str]); 13] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
@@ -27,6 +27,7 @@ pub const CUSTOM: [(&str, &[&str]); 12] = [
     ("copy.c", &["stache-prefetch"]),
     ("copy.c", &["flash-prefetch"]),
     ("fbcopy.c", &["fbcopy"]),
+    ("anycopy.c", &["fbcopy-whole"]),
     ("symmetric.c", &["stache"]),
     ("symmetric.c", &["swcc"]),
 ];
