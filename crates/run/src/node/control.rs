@@ -373,7 +373,13 @@ impl NodeState {
             return Err(self.nonsense(from, "an allocation that comes too early"));
         }
         let made = self.core.space.borrow_mut().allocate(from, index, bytes, placement, protocol);
-        made.map(drop).map_err(|error| self.fail(error))
+        made.map(drop).map_err(|error| self.differs(error))
+    }
+
+    /// Another node's call is not that of all: where this node stands has nothing to do with it.
+    fn differs(&mut self, error: NodeError) -> ProgramFault {
+        self.leaving.is_of_all |= self.leaving.left.is_none();
+        self.fail(error)
     }
 
     /// Another node knows that an allocation was given back.
@@ -384,7 +390,7 @@ impl NodeState {
             return Err(self.nonsense(from, "memory that is given back too early"));
         }
         let made = self.core.space.borrow_mut().perform(from, index, call);
-        made.map(drop).map_err(|error| self.fail(error))
+        made.map(drop).map_err(|error| self.differs(error))
     }
 
     /// It is an error if no program goes on for so long.

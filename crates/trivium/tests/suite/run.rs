@@ -558,3 +558,31 @@ fn remote_fetch_and_adds_are_all_there() {
     let told = [what, "the latest was performed at ", "twice.tri:"].iter().all(|part| run.err.contains(part));
     assert!(run.code == Some(1) && told, "{run:?}");
 }
+
+/// The line of the node that hears of it says nothing of the call.
+#[test]
+fn a_call_that_differs_is_not_told_at_another_nodes_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("differ.c");
+    let text = r#"#include <trivium.h>
+static __attribute__((noinline)) int *first(void) {
+    return trivium_alloc_on(0, 64);
+}
+static __attribute__((noinline)) int *second(void) {
+    return trivium_alloc_on(0, 128);
+}
+int main(void) {
+    trivium_barrier();
+    int *p = trivium_node() == 1 ? second() : first();
+    p[0] = 1;
+    trivium_barrier();
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    let run = trivium(&["run", program.to_str().unwrap(), "-p", "stache", "--nodes", "3"]);
+    assert!(run.code == Some(1) && run.err.contains("but another node asked for"), "{run:?}");
+    let is_theirs = |line: &str| line.ends_with("differ.c:3") || line.ends_with("differ.c:6");
+    let places: Vec<&str> = run.err.lines().filter(|line| line.trim_start().starts_with("-->")).collect();
+    assert!(places.iter().all(|line| is_theirs(line)), "{run:?}");
+}
