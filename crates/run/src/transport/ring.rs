@@ -23,6 +23,8 @@ pub(super) trait SharedWord: Default {
 /// Words of a slot: four lines of the cache, which most processors fetch by twos. A short packet uses the first ones; the others are there for a block of 128
 /// bytes, FLASH's line, and what is said beside it.
 const WORDS: usize = 32;
+/// The first word of a slot's second line. Shorter packets end there, and these two lines are what is asked for ahead.
+const SECOND_LINE: usize = 8;
 /// Bytes of a packet at most, behind the word that tells of it.
 pub(super) const SHORT: usize = 8 * (WORDS - 1);
 /// The lower bits of that word are the packet's length, the others one more than its number: no packet before it in that slot has the same.
@@ -81,9 +83,9 @@ impl<W: SharedWord> Ring<W> {
         told.store((number + 1) << LENGTH_BITS | packet.len() as u64, Ordering::Release);
         if before + 1 - *known < slots {
             // Lines of slots at which nobody looks come back meanwhile.
-            let [first, .., last] = self.slot(before + 2);
-            first.will_be_written();
-            last.will_be_written();
+            let slot = self.slot(before + 2);
+            slot[0].will_be_written();
+            slot[SECOND_LINE].will_be_written();
         }
         true
     }
@@ -96,9 +98,9 @@ impl<W: SharedWord> Ring<W> {
         if found >> LENGTH_BITS != number + 1 {
             return None;
         }
-        let [first, .., last] = self.slot(before + 1);
-        first.will_be_read();
-        last.will_be_read();
+        let slot = self.slot(before + 1);
+        slot[0].will_be_read();
+        slot[SECOND_LINE].will_be_read();
         let [length, ..] = found.to_le_bytes();
         let length = usize::from(length);
         let mut bytes = [0; SHORT];

@@ -86,7 +86,7 @@ impl Programs {
     /// Percentiles that a program prints on threads under a protocol.
     pub fn told_under(&self, protocol: &str, options: &[&str], program: &str) -> Times {
         let result = self.run(Command::new(&self.trivium), protocol, options, program, &[]);
-        percentiles(result["output"].as_str().unwrap_or_default())
+        printed(&result)
     }
 
     /// How long misses took.
@@ -113,13 +113,13 @@ impl Programs {
     /// Percentiles that a program prints.
     pub fn told(&self, options: &[&str], program: &str) -> Times {
         let result = self.on_threads(options, program, &[]);
-        percentiles(result["output"].as_str().unwrap_or_default())
+        printed(&result)
     }
 
     /// Percentiles that a program prints over ranks under a protocol.
     pub fn ranks_told(&self, protocol: &str, options: &[&str], program: &str) -> Times {
         let result = self.on_ranks(protocol, options, program, &[]);
-        percentiles(result["output"].as_str().unwrap_or_default())
+        printed(&result)
     }
 
     /// The time of the region of interest of the same module, without Trivium.
@@ -149,6 +149,11 @@ fn done(command: &mut Command) -> Output {
 
 fn text(output: Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Percentiles that a program has printed.
+fn printed(result: &Value) -> Times {
+    percentiles(result["output"].as_str().unwrap_or_default())
 }
 
 fn percentiles(told: &str) -> Times {

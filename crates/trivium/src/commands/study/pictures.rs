@@ -31,6 +31,14 @@ pub fn draw(plan: &Plan, rows: &[Row], source: &Figures, folder: &Path) -> (Vec<
     (files, done)
 }
 
+/// The picture of lines, if there are any.
+fn of_lines(picture: &Picture, lines: &[Curve]) -> Result<Option<String>, Failure> {
+    match lines.is_empty() {
+        true => Ok(None),
+        false => curves(&picture.title, &picture.below, &picture.unit, lines).map(Some),
+    }
+}
+
 /// Lines of rates or of seconds; none if none of the runs are there.
 fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
     let mut lines: Vec<Curve> = Vec::new();
@@ -49,10 +57,7 @@ fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failu
             lines.push(Curve { name: line.name.clone(), like, points });
         }
     }
-    match lines.is_empty() {
-        true => Ok(None),
-        false => curves(&picture.title, &picture.below, &picture.unit, &lines).map(Some),
-    }
+    of_lines(picture, &lines)
 }
 
 /// Figures of ours, each line with the published one, dashed; none if there are none of ours.
@@ -77,10 +82,7 @@ fn beside_published(picture: &Picture, rows: &[Row]) -> Result<Option<String>, F
             lines.push(Curve { name: format!("{}, published", line.name), like, points: published });
         }
     }
-    match lines.is_empty() {
-        true => Ok(None),
-        false => curves(&picture.title, &picture.below, &picture.unit, &lines).map(Some),
-    }
+    of_lines(picture, &lines)
 }
 
 /// The picture, unless none of its runs are there.
@@ -106,11 +108,7 @@ fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure>
                     lines.push(Curve { name: line.name.clone(), like, points });
                 }
             }
-            if lines.is_empty() {
-                Ok(None)
-            } else {
-                curves(&picture.title, &picture.below, &picture.unit, &lines).map(Some)
-            }
+            of_lines(picture, &lines)
         }
         PictureKind::Time => {
             let bar = |(label, run): &(String, String)| {
