@@ -71,6 +71,8 @@ const FILES: [(&str, usize, Way); 69] = [
     ("fbcopy-sharers-left", 3, Cannot(ROOM)),
     ("fbcopy-sharers-untold", 3, Cannot(LATE)),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),
+    ("flash-fenced-at-ownership", 3, Text(CHAIN, &["-DFENCE=flash_fenced_at_ownership_fence()"], &[])),
+    ("flash-fenced-told-late", 3, Text(CHAIN, &["-DFENCE=flash_fenced_told_late_fence()"], &[])),
     ("flash-listed-twice", 3, Cannot(EVICTS)),
     ("flash-pending-served", 3, Program("lockbench.c")),
     ("flash-pointer-unreserved", 3, Cannot(POINTERS)),

@@ -22,6 +22,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("fbcopy-pending-source", "", "this was declared impossible"),
     ("fbcopy-refused-landing-counted", "", "node 0 reads 1"),
     ("flash-early-forgotten", "", "every node"),
+    ("flash-fenced-at-ownership", "", "node 1 reads 0"),
+    ("flash-fenced-told-late", "", "the forbidden outcome"),
     ("flash-listed-twice", "--nodes 3", "the processor's cache has the block absent"),
     ("flash-pending-served", "", "every node"),
     ("flash-pointer-unreserved", "--scenario last_pointer", "2 is outside 0..1"),
