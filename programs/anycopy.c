@@ -2,7 +2,8 @@
  *
  * Each node has areas of its own, one at home at each node and one whose pages lie round the nodes. In each round it copies pieces of them to
  * others: their ends lie anywhere in their lines, at any distance in doublewords or bytes, and cross pages. Before that lines of either end are dirty
- * at their home, at the caller or in a third node, or shared. A word of some node counts the copies up, and says when all are done. */
+ * at their home, at the caller or in a third node, or shared. A word of some node counts the copies up, and says when all are done. At the end each
+ * node copies pieces at each distance in doublewords, where neither, one or both ends cross a page. */
 #include "fbcopy.h"
 #include "options.h"
 #include "random.h"
@@ -119,6 +120,32 @@ static void round_of_copies(int round, uint64_t *common, uint64_t *random) {
     trivium_barrier();
 }
 
+/* From the node's own memory, the next one's or all nodes' to the last one's or all nodes'. */
+static void every_distance(uint64_t *common) {
+    enum { BYTES = 5 * 128, WORDS = 16, PAGE = 4096 };
+    unsigned char *sources[] = {from[me][me], from[me][(me + 1) % nodes], from[me][nodes]};
+    unsigned char *targets[] = {to[me][(me + nodes - 1) % nodes], to[me][nodes]};
+    for (int64_t distance = 0; distance < WORDS; distance++) {
+        for (int owner = 0; owner < nodes; owner++)
+            for (int home = 0; home <= nodes; home++) {
+                int state = (int)random_below(common, STATES), target = (int)random_below(common, STATES);
+                into_state(from[owner][home], AREA, state, owner, home % nodes);
+                into_state(to[owner][home], AREA, target, owner, home % nodes);
+            }
+        trivium_barrier();
+        for (int crossing = 0; crossing < 4; crossing++) {
+            unsigned char *f = sources[random_below(common, 3)] + (crossing % 2 ? PAGE - 256 : 1024) + 8 * distance;
+            unsigned char *t = targets[random_below(common, 2)] + (crossing / 2 ? 2 * PAGE - 384 : 1024);
+            int before = t[-1], after = t[BYTES];
+            count_up(!fbcopy_wait(fbcopy(t, f, BYTES, NULL)));
+            for (int64_t i = 0; i < BYTES; i++)
+                count_up(t[i] != f[i]);
+            count_up(t[-1] != before || t[BYTES] != after);
+        }
+        trivium_barrier();
+    }
+}
+
 int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     me = trivium_node();
@@ -138,6 +165,7 @@ int main(int argc, char **argv) {
     refused();
     for (int round = 0; round < options[ROUNDS].value; round++)
         round_of_copies(round, &common, &random);
+    every_distance(&common);
     trivium_end();
     if (bad)
         trivium_fail("a byte is not what was copied, or a call has said the wrong thing");

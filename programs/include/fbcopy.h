@@ -4,8 +4,9 @@
  *     ..                                            // flag has been counted up when all is there
  *     fbcopy_wait(copy);                            // once for each copy: it also gives its number back
  *
- * After Heinlein 1998, 5.1. What the engines do not do the processor does before the call returns: parts of lines at both ends, ends that lie otherwise
- * in their lines, and copies within a node. What the engines do not take at once goes page by page, and is there when the call returns: a source
+ * After Heinlein 1998, 5.1 and 5.2.4. Where the ends lie otherwise in their lines, by a multiple of eight bytes, the engines collect the lines and copy
+ * them by words. What the engines do not do the processor does before the call returns: parts of lines at both ends of the destination, ends that differ by
+ * other numbers of bytes, and copies within a node. What the engines do not take at once goes page by page, and is there when the call returns: a source
  * whose pages are at home at several nodes, more than FBCOPY_MOST lines, a copy that finds all jobs in use or addresses held off.
  */
 #ifndef FBCOPY_H
@@ -29,7 +30,7 @@ enum {
     FBCOPY_PAGE_BYTES = 4096 /* so much lies at one home at least */
 };
 
-/* How many of these lines lie on the page on which the first one lies; not more than the engines are asked about. */
+/* How many of these lines, of which the first one begins anywhere, lie whole on its page: one at least, and not more than the engines are asked about. */
 static inline int64_t fbcopy_on_page(int64_t at, int64_t lines, int64_t line) {
     int64_t n = (FBCOPY_PAGE_BYTES - at % FBCOPY_PAGE_BYTES) / line;
     n = n < 1 ? 1 : n < lines ? n : lines;
@@ -67,22 +68,26 @@ static inline void fbcopy_by_processor(volatile void *to, const volatile void *f
         t[i] = f[i];
 }
 
-/* Whole lines of both ends, by pages of the source: by the engines where they can, else by the processor. */
+/* Lines of the destination whose words begin anywhere in lines of the source; -1: not all is at homes where the engines can copy it, or no job is free. */
+static inline int32_t fbcopy_begin(char *to, char *from, int64_t lines, int64_t line, volatile int64_t *flag) {
+    int64_t skip = (int64_t)((uintptr_t)from % line / 8), at = (int64_t)((uintptr_t)flag % line / 8);
+    if (lines > FBCOPY_MOST)
+        return -1;
+    if (skip)
+        return flag ? fbcopy_whole_copy_words_counted(to, from, lines, skip, (void *)flag, at) : fbcopy_whole_copy_words(to, from, lines, skip);
+    return flag ? fbcopy_whole_copy_counted(to, from, lines, (void *)flag, at) : fbcopy_whole_copy(to, from, lines);
+}
+
+/* Whole lines of the destination, by pages of the source: by the engines where they can, else by the processor. */
 static inline void fbcopy_pages(char *to, char *from, int64_t lines, int64_t line) {
     for (int64_t i = 0, n; i < lines; i += n) {
         n = fbcopy_on_page((int64_t)(uintptr_t)(from + i * line), lines - i, line);
-        int32_t job = fbcopy_whole_copy(to + i * line, from + i * line, n);
+        int32_t job = fbcopy_begin(to + i * line, from + i * line, n, line, 0);
         if (job < 0)
             fbcopy_by_processor(to + i * line, from + i * line, n * line);
         else
             fbcopy_whole_wait(job);
     }
-}
-
-static inline int32_t fbcopy_begin(char *to, char *from, int64_t lines, int64_t line, volatile int64_t *flag) {
-    if (lines > FBCOPY_MOST)
-        return -1;
-    return flag ? fbcopy_whole_copy_counted(to, from, lines, (void *)flag, (int64_t)((uintptr_t)flag % line / 8)) : fbcopy_whole_copy(to, from, lines);
 }
 
 /* Copies `bytes` bytes, and adds one to *flag, a word of any node, when all are there; NULL: there is no flag. The result is FBCOPY_DONE, FBCOPY_WRONG
@@ -95,7 +100,7 @@ static inline int fbcopy(volatile void *to, const volatile void *from, int64_t b
         return FBCOPY_WRONG;
     char *t = (char *)(uintptr_t)to, *f = (char *)(uintptr_t)from;
     int64_t before = bytes ? (int64_t)(-(uintptr_t)t % line) : 0;
-    int64_t lines = bytes > before && ((uintptr_t)t - (uintptr_t)f) % line == 0 ? (bytes - before) / line : 0;
+    int64_t lines = bytes > before && ((uintptr_t)t - (uintptr_t)f) % 8 == 0 ? (bytes - before) / line : 0;
     int32_t copy = -1;
     /* The engines look whether all is there. If the processor has a part in it, it has to look before it stores anything. */
     if (lines && lines * line == bytes)

@@ -46,6 +46,8 @@ pub struct Copies {
     pub from: BlockParameter,
     /// Which argument says how many blocks are copied; one without it.
     pub blocks: Option<u16>,
+    /// Which argument says how many words of the source's first block are left out; none without it.
+    pub skip: Option<u16>,
     /// Whether `wait` is about the object that `copy` returns, and not about that on which it was called.
     pub is_named_by_result: bool,
 }

@@ -2,9 +2,11 @@
 //!
 //! From the call of `copy` until `wait` says that it is done, its destination is not compared with what was stored to it. Then the last
 //! store to each block of the destination is what the block of the source held at the call. Meanwhile nobody stores to the source or
-//! uses the destination.
+//! uses the destination. Where the copy leaves out words of the source's first block, the word of the destination that is looked at is
+//! one that nobody knows: garbage stands for its last store.
 
 use crate::system::client::{Intent, ThreadPlace};
+use crate::system::layout::WORDS_PER_BLOCK;
 use crate::system::mark;
 use crate::system::model::Model;
 use crate::system::world::{ThreadState, World};
@@ -12,7 +14,8 @@ use std::ops::Range;
 use trivium_engine::Object;
 use trivium_protocol::{BLOCK, BlockParameter, Copies, EventKind, NODE, OpId, Promise, Protocol};
 
-/// Bytes that say of a destination how far its copy is, and which promise it is about; then its key, its source and what it held.
+/// Bytes that say of a destination how far its copy is, and which promise it is about; then its key, its source ([`Line::source`])
+/// and what it held.
 const STAGE: usize = 0;
 const PROMISE: usize = 1;
 const KEY: Range<usize> = 2..6;
@@ -72,12 +75,11 @@ pub(crate) fn is_quiet(model: &Model, world: &World, intent: &Intent) -> bool {
         }
         Intent::Call { op, object, args } => {
             let Some((_, copies)) = copies_of(model, *op) else { return true };
-            lines(model, &copies, *object, args.words()).all(|(to, from)| {
+            lines(model, &copies, *object, args.words()).all(|line| {
                 let is_free = |block| !is_destination(model, world, block);
-                is_free(to)
-                    && is_free(from)
-                    && !is_source(model, world, layout, to)
-                    && !is_in_use(model, world, to, from)
+                is_free(line.to)
+                    && !is_source(model, world, layout, line.to)
+                    && line.blocks().all(|from| is_free(from) && !is_in_use(model, world, line.to, from))
             })
         }
         access => {
@@ -90,8 +92,10 @@ pub(crate) fn is_quiet(model: &Model, world: &World, intent: &Intent) -> bool {
 
 /// Whether a copy comes from a block.
 fn is_source(model: &Model, world: &World, layout: CopyLayout, block: u32) -> bool {
-    (0..model.objects[BLOCK.index()])
-        .any(|to| is_destination(model, world, to) && world.number(layout.part(to, SOURCE)) == u64::from(block))
+    (0..model.objects[BLOCK.index()]).any(|to| {
+        let source = || Line::of(to, world.number(layout.part(to, SOURCE)));
+        is_destination(model, world, to) && source().blocks().any(|from| from == block)
+    })
 }
 
 /// Whether a thread has begun to use one block, or to store to the other.
@@ -116,16 +120,16 @@ fn uses_block(model: &Model, intent: &Intent) -> bool {
 pub(crate) fn called(model: &Model, world: &mut World, thread: usize, intent: &Intent) {
     let (Some(layout), Intent::Call { op, object, args }) = (model.layout.copies, intent) else { return };
     let Some((promise, copies)) = copies_of(model, *op) else { return };
-    let all: Vec<(u32, u32)> = lines(model, &copies, *object, args.words()).collect();
-    for (to, from) in all {
-        let Some(last) = model.layout.last(from) else { continue };
-        let held = world.number(last);
-        let at = layout.of(to);
+    let all: Vec<Line> = lines(model, &copies, *object, args.words()).collect();
+    for line in all {
+        let Some(last) = model.layout.last(line.from) else { continue };
+        let held = if line.is_parted { model.layout.garbage } else { world.number(last) };
+        let at = layout.of(line.to);
         world.fixed[at + STAGE] = CALLED;
         world.fixed[at + PROMISE] = promise;
-        world.set_number(layout.part(to, KEY), thread as u64);
-        world.set_number(layout.part(to, SOURCE), from.into());
-        world.set_number(layout.held(to), held);
+        world.set_number(layout.part(line.to, KEY), thread as u64);
+        world.set_number(layout.part(line.to, SOURCE), line.source());
+        world.set_number(layout.held(line.to), held);
     }
 }
 
@@ -205,8 +209,33 @@ fn copies_of(model: &Model, op: OpId) -> Option<(u8, Copies)> {
     })
 }
 
+/// A block of a destination, and where in the source its words come from.
+#[derive(Clone, Copy)]
+struct Line {
+    to: u32,
+    from: u32,
+    /// Whether they are the end of `from` and the beginning of the block after it.
+    is_parted: bool,
+}
+
+impl Line {
+    /// The blocks of the source.
+    fn blocks(self) -> impl Iterator<Item = u32> {
+        self.from..=self.from + u32::from(self.is_parted)
+    }
+
+    /// As it is kept for the destination.
+    fn source(self) -> u64 {
+        2 * u64::from(self.from) + u64::from(self.is_parted)
+    }
+
+    fn of(to: u32, source: u64) -> Line {
+        Line { to, from: u32::try_from(source / 2).unwrap_or(u32::MAX - 1), is_parted: source % 2 == 1 }
+    }
+}
+
 /// The blocks of the destination, each with that of the source: none if either end is none, or where there are no blocks.
-fn lines(model: &Model, copies: &Copies, object: Object, words: &[i64]) -> impl Iterator<Item = (u32, u32)> + use<> {
+fn lines(model: &Model, copies: &Copies, object: Object, words: &[i64]) -> impl Iterator<Item = Line> + use<> {
     let values = model.engine.argument_values(EventKind::Op(copies.copy), words);
     let end = |parameter: BlockParameter| match parameter {
         BlockParameter::Object => i64::from(object.id),
@@ -218,10 +247,12 @@ fn lines(model: &Model, copies: &Copies, object: Object, words: &[i64]) -> impl 
     let many = copies.blocks.map_or(1, |at| end(BlockParameter::Argument(at)));
     let blocks = i64::from(model.objects[BLOCK.index()]);
     let is_there = move |block: i64| (0..blocks).contains(&block);
+    let skip = copies.skip.map_or(0, |at| end(BlockParameter::Argument(at)));
+    let (skip, is_parted) = (skip / i64::from(WORDS_PER_BLOCK), skip % i64::from(WORDS_PER_BLOCK) != 0);
     let many = if to < 0 || from < 0 { 0 } else { many };
     let block = |block: i64| u32::try_from(block).unwrap_or(u32::MAX);
     (0..many.clamp(0, blocks))
-        .map(move |line| (to + line, from + line))
-        .filter(move |&(to, from)| is_there(to) && is_there(from))
-        .map(move |(to, from)| (block(to), block(from)))
+        .map(move |line| (to + line, from + skip + line))
+        .filter(move |&(to, from)| is_there(to) && is_there(from) && is_there(from + i64::from(is_parted)))
+        .map(move |(to, from)| Line { to: block(to), from: block(from), is_parted })
 }

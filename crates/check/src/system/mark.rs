@@ -164,15 +164,15 @@ fn is_copied(mark: &MarkLayout, world: &World, block: u32) -> bool {
     mark.copied().is_some_and(|at| world.number(at) == u64::from(block) + 1)
 }
 
-/// A thread knows that the copy to a block is done, of what its source held. That counts as a store of the thread: of one before the mark, or
-/// of one after it, to which the mark then goes as well.
+/// A thread knows that the copy to a block is done, of what its source held. That counts as a store of the thread: of one before the mark, also
+/// where nobody knows what it held, or of one after it, to which the mark then goes as well.
 pub(crate) fn copied(model: &Model, world: &mut World, thread: usize, to: u32, held: u64) {
     let Some((mark, at)) = model.layout.mark.as_ref().and_then(|mark| Some((mark, mark.copied()?))) else { return };
     let forget = |world: &mut World, flag: u8| {
         (0..mark.threads).for_each(|thread| world.fixed[mark.thread(thread)] &= !flag);
     };
     let is_marked = world.number(mark.block()) == u64::from(to) + 1;
-    if held == 0 {
+    if held == 0 || held == model.layout.garbage {
         if is_marked {
             world.set_number(mark.block(), NO_BLOCK);
             forget(world, FRESH);

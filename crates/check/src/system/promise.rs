@@ -134,7 +134,9 @@ fn load_at(model: &Model, world: &World, at: Range<usize>, (node, block): (Node,
     if !model.layout.compares {
         return Ok(seen);
     }
-    if seen == last || seen_in_phase(model, world, node, block, seen) || is_destination(model, world, block) {
+    // Garbage: a copy has brought a word of which nothing is known.
+    let is_known = last != model.layout.garbage && !is_destination(model, world, block);
+    if seen == last || seen_in_phase(model, world, node, block, seen) || !is_known {
         return Ok(seen);
     }
     let promises = &model.protocol().promises;

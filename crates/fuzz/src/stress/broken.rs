@@ -37,6 +37,7 @@ const INVARIANT: &str = "it breaks an invariant, and no real run looks at one";
 const PENDING: &str =
     "it needs an owner whose answer comes to the home long after it has come to the node that has asked";
 const COUNTED: &str = include_str!("../../stress/counted.c");
+const WORDS: &str = include_str!("../../stress/words.c");
 const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
@@ -50,7 +51,7 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 69] = [
+const FILES: [(&str, usize, Way); 71] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
@@ -61,6 +62,7 @@ const FILES: [(&str, usize, Way); 69] = [
     ("fbcopy-change-unseen", 2, Cannot(INVARIANT)),
     ("fbcopy-flag-in-memory", 2, Text(COUNTED, &[], &[])),
     ("fbcopy-hint-taken-seriously", 3, Cannot(EVICTS)),
+    ("fbcopy-last-line-left", 3, Text(WORDS, &[], &[])),
     ("fbcopy-late-refusal", 3, Cannot(EVICTS)),
     ("fbcopy-memory-sent", 3, Cannot(EVICTS)),
     ("fbcopy-owner-has-none", 3, Cannot(EVICTS)),
@@ -68,6 +70,7 @@ const FILES: [(&str, usize, Way); 69] = [
     ("fbcopy-pending-destination", 3, Cannot(PENDING)),
     ("fbcopy-pending-source", 3, Cannot(PENDING)),
     ("fbcopy-refused-landing-counted", 3, Cannot(EVICTS)),
+    ("fbcopy-sent-before-collected", 3, Text(WORDS, &[], &[])),
     ("fbcopy-sharers-left", 3, Cannot(ROOM)),
     ("fbcopy-sharers-untold", 3, Cannot(LATE)),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),

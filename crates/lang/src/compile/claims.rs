@@ -109,13 +109,19 @@ impl Compiler {
             self.error(word.name.span, what).help("declare them: `op copy(to: block?, from: block?, n: 1..8): job?`");
             return None;
         };
-        let blocks = argument("n");
-        if blocks.is_some_and(|at| !matches!(copied.args[usize::from(at)].ty, Type::Int { .. })) {
-            let what = format!("`n` of `{}` says how many blocks it copies, and is no number", copied.name);
-            self.error(word.name.span, what).help("give it a range: `n: 1..8`");
+        let (blocks, skip) = (argument("n"), argument("skip"));
+        let is_no_number = |at: u16| !matches!(copied.args[usize::from(at)].ty, Type::Int { .. });
+        let wrong = match () {
+            () if blocks.is_some_and(is_no_number) => Some(("n", "how many blocks it copies", "1..8")),
+            () if skip.is_some_and(is_no_number) => Some(("skip", "how many words it leaves out", "0..15")),
+            () => None,
+        };
+        if let Some((name, says, range)) = wrong {
+            let what = format!("`{name}` of `{}` says {says}, and is no number", copied.name);
+            self.error(word.name.span, what).help(format!("give it a range: `{name}: {range}`"));
             return None;
         }
-        Some(Promise::Copies(Copies { copy, wait, to, from, blocks, is_named_by_result }))
+        Some(Promise::Copies(Copies { copy, wait, to, from, blocks, skip, is_named_by_result }))
     }
 
     /// `copies` means something only where loads are compared, and nobody disturbs a copy; `quiet` only where there are copies.

@@ -72,6 +72,19 @@ mod programs_are_right_over_mpi {
     );
 }
 
+/// Nodes refuse at random whatever may be refused.
+#[test]
+fn copies_are_right_over_mpi_whatever_is_refused() {
+    let short = ["--block", "128", "--set", "protocol.requests=2", "--set", "protocol.replies=2", "--"];
+    let cases = [("fbcopy", "fbcopy", 2, &["-w", "16"]), ("anycopy", "fbcopy-whole", 3, &["-r", "2"])];
+    for (program, protocol, ranks, args) in cases {
+        let protocol = format!("crates/trivium/tests/refusing/{protocol}.tri");
+        let more = [&short[..], args].concat();
+        let result = live(&format!("programs/{program}.c"), &[&protocol], ranks, &more).json(0);
+        assert!(result["output"].as_str().unwrap().contains("ok"), "{program} on {ranks}: {result}");
+    }
+}
+
 #[test]
 fn programs_in_split_c_are_right_over_mpi() {
     right("split-c/em3d.sc", &["swcc"], 3, &[]);

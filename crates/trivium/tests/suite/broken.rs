@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 71] = [
+const FOUND: [(&str, &str); 73] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("channel-unordered", "fault"),
@@ -24,6 +24,7 @@ const FOUND: [(&str, &str); 71] = [
     ("fbcopy-change-unseen", "invariant no_address_is_used_meanwhile"),
     ("fbcopy-flag-in-memory", "last_write"),
     ("fbcopy-hint-taken-seriously", "fault"),
+    ("fbcopy-last-line-left", "scenario copied_on"),
     ("fbcopy-late-refusal", "deadlock"),
     ("fbcopy-memory-sent", "last_write"),
     ("fbcopy-owner-has-none", "deadlock"),
@@ -31,6 +32,7 @@ const FOUND: [(&str, &str); 71] = [
     ("fbcopy-pending-destination", "fault"),
     ("fbcopy-pending-source", "fault"),
     ("fbcopy-refused-landing-counted", "last_write"),
+    ("fbcopy-sent-before-collected", "last_write"),
     ("fbcopy-sharers-left", "deadlock"),
     ("fbcopy-sharers-untold", "last_write"),
     ("flash-early-forgotten", "deadlock"),

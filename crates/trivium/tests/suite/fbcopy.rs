@@ -27,7 +27,8 @@ fn copies_are_right_whatever_caches_hold() {
     }
 }
 
-/// From any node's memory to any other's, at any distance, across lines, pages and homes, with words that are counted up, and with nonsense.
+/// From any node's memory to any other's, at any distance and at each one in doublewords, across lines, pages and homes, with words that are counted
+/// up, and with nonsense.
 #[test]
 fn copies_of_any_bytes_are_right() {
     let short = ["--set", "protocol.requests=2", "--set", "protocol.replies=2"];
@@ -52,6 +53,35 @@ fn copies_of_any_bytes_are_right() {
                 .concat(),
             );
             assert!(run.code == Some(0) && run.out.contains("\nok\n"), "{way:?}, {nodes} nodes: {run:?}");
+        }
+    }
+}
+
+/// Nodes refuse at random whatever may be refused, where queues have two places: requests for lines, envelopes, lines that are to be sent or collected,
+/// landings, words that are to be counted up, copies for other nodes.
+#[test]
+fn copies_are_right_whatever_is_refused() {
+    let short = ["--set", "protocol.requests=2", "--set", "protocol.replies=2"];
+    let ways = [
+        [&["sim", "-m", "flash", "--set", "machine.network.jitter=700", "--set", "protocol.often=2"][..], &short]
+            .concat(),
+        [&["run", "--delays", "5"][..], &short].concat(),
+        [&["sim", "-m", "typhoon"][..], &short].concat(),
+        [&["run", "--set", "protocol.often=2"][..], &short].concat(),
+    ];
+    for (turn, nodes) in ["3", "2", "4"].into_iter().enumerate() {
+        for (seed, way) in slow::in_turn(2, turn, &ways).enumerate() {
+            let seed = format!("{}", 10 * turn + seed + 1);
+            let seeded = format!("protocol.seed={seed}");
+            for (program, protocol, args) in
+                [("fbcopy", "fbcopy", &["-w", "16"][..]), ("anycopy", "fbcopy-whole", &["-r", "2", "-s", &seed])]
+            {
+                let program = format!("programs/{program}.c");
+                let protocol = format!("crates/trivium/tests/refusing/{protocol}.tri");
+                let with = [&program, "-p", &protocol, "-n", nodes, "--block", "128", "--set", &seeded, "--"];
+                let run = trivium(&[way, &with[..], args].concat());
+                assert!(run.code == Some(0) && run.out.contains("\nok\n"), "{way:?}, {nodes} nodes, {seed}: {run:?}");
+            }
         }
     }
 }

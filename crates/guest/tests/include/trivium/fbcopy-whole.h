@@ -31,6 +31,14 @@ static inline int fbcopy_whole_wait(int32_t job) {
     return (int)trivium_fbcopy_whole_wait(job);
 }
 
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("copy_words")))
+int64_t trivium_fbcopy_whole_copy_words(int64_t block, int64_t from, int64_t n, int64_t skip);
+
+/* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; skip is from 0 to 8191; the result is the number of a job, or -1 for none. */
+static inline int32_t fbcopy_whole_copy_words(void *block, void *from, int64_t n, int64_t skip) {
+    return (int32_t)trivium_fbcopy_whole_copy_words((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n, skip);
+}
+
 __attribute__((import_module("trivium:fbcopy-whole"), import_name("copy_counted")))
 int64_t trivium_fbcopy_whole_copy_counted(int64_t block, int64_t from, int64_t n, int64_t flag, int64_t at);
 
@@ -53,6 +61,14 @@ int64_t trivium_fbcopy_whole_end_change(void);
 /* the result is 0 or 1. */
 static inline int fbcopy_whole_end_change(void) {
     return (int)trivium_fbcopy_whole_end_change();
+}
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("copy_words_counted")))
+int64_t trivium_fbcopy_whole_copy_words_counted(int64_t block, int64_t from, int64_t n, int64_t skip, int64_t flag, int64_t at);
+
+/* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; skip is from 0 to 8191; flag points to a byte of a block: where none lies there, that is none; at is from 0 to 8191; the result is the number of a job, or -1 for none. */
+static inline int32_t fbcopy_whole_copy_words_counted(void *block, void *from, int64_t n, int64_t skip, void *flag, int64_t at) {
+    return (int32_t)trivium_fbcopy_whole_copy_words_counted((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n, skip, (int64_t)(uintptr_t)flag, at);
 }
 
 #endif
