@@ -51,7 +51,7 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 71] = [
+const FILES: [(&str, usize, Way); 73] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
