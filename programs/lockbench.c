@@ -2,7 +2,8 @@
  *
  * All nodes together enter the critical section -n times; they hold it for -c cycles and stay
  * away for 0 to -t cycles. The published setting is -n 3200 -c 800 -t 8000. The lock is the spin lock of
- * trivium.h; lockbench-ticket.c runs the same with its lock in order, and lockbench-token.c with the protocol token-lock.
+ * trivium.h; lockbench-ticket.c runs the same with its lock in order, lockbench-llsc.c and lockbench-mcs.c
+ * with those of baselines.h, and lockbench-token.c with the protocol token-lock.
  */
 #include "options.h"
 #include "random.h"

@@ -179,6 +179,39 @@ static inline int64_t trivium_compare_swap64(volatile int64_t *word, int64_t exp
     return trivium_rmw(word, 8, TRIVIUM_COMPARE_SWAP, value, expected);
 }
 
+TRIVIUM_IMPORT("trivium", "load_linked")
+int64_t trivium_load_linked(const volatile void *word, int32_t size, int32_t exclusive);
+TRIVIUM_IMPORT("trivium", "store_conditional")
+int32_t trivium_store_conditional(volatile void *word, int32_t size, int64_t value);
+
+/* Loads the word, naturally aligned, and remembers its block until this node loses its copy: another node's store or an eviction takes it away. */
+static inline int32_t trivium_load_linked32(const volatile int32_t *word) {
+    return (int32_t)trivium_load_linked(word, 4, 0);
+}
+
+static inline int64_t trivium_load_linked64(const volatile int64_t *word) {
+    return trivium_load_linked(word, 8, 0);
+}
+
+/* The same, asking for the block as a store does, so that the store after it needs no more. */
+static inline int32_t trivium_load_linked_exclusive32(volatile int32_t *word) {
+    return (int32_t)trivium_load_linked(word, 4, 1);
+}
+
+static inline int64_t trivium_load_linked_exclusive64(volatile int64_t *word) {
+    return trivium_load_linked(word, 8, 1);
+}
+
+/* Stores the word that this node has last loaded by a linked load, and returns 1; or returns 0, and stores nothing, if the copy has been lost since. To be
+ * tried again after another linked load. An error where the protocol performs accesses without a copy of the block (docs/programs.md). */
+static inline int32_t trivium_store_conditional32(volatile int32_t *word, int32_t value) {
+    return trivium_store_conditional(word, 4, value);
+}
+
+static inline int32_t trivium_store_conditional64(volatile int64_t *word, int64_t value) {
+    return trivium_store_conditional(word, 8, value);
+}
+
 /* ---- Prefetching ----------------------------------------------------------------------------- */
 
 TRIVIUM_IMPORT("trivium", "prefetch")

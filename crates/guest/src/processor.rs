@@ -256,6 +256,24 @@ pub enum Call {
     /// An atomic read-modify-write; the processor performs it (see
     /// [`Memory::read_modify_write`](crate::Memory::read_modify_write)) and gives the old word.
     ReadModifyWrite(ReadModifyWrite),
+    /// `trivium_load_linked()`: done with the word, whose block is remembered until the node loses its copy.
+    LoadLinked {
+        /// Byte address, naturally aligned.
+        addr: u32,
+        /// 4 or 8 bytes.
+        size: u32,
+        /// Whether the block is asked for as for a store.
+        exclusive: bool,
+    },
+    /// `trivium_store_conditional()`: done with 1 if the word has been stored, and with 0 if the node has lost the copy that it remembers.
+    StoreConditional {
+        /// Byte address, naturally aligned.
+        addr: u32,
+        /// 4 or 8 bytes.
+        size: u32,
+        /// The new word.
+        value: u64,
+    },
     /// `trivium_wait_until_changed()`: done, with the word read, once it differs from `old`. The
     /// reading is the processor's, and so is the charge for it.
     WaitUntilChanged {

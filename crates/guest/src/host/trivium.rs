@@ -18,6 +18,8 @@ pub(super) enum Function {
     Bind,
     Barrier,
     Rmw,
+    LoadLinked,
+    StoreConditional,
     WaitUntilChanged,
     Begin,
     End,
@@ -30,7 +32,7 @@ pub(super) enum Function {
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 19] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -48,6 +50,10 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 19] = [
     ("barrier", "", "", Function::Barrier),
     // address, size, operation, operand, expected -> old value
     ("rmw", "iiiII", "I", Function::Rmw),
+    // address, size, whether for a store -> value
+    ("load_linked", "iii", "I", Function::LoadLinked),
+    // address, size, value -> whether it is stored
+    ("store_conditional", "iiI", "i", Function::StoreConditional),
     // address, size, old value -> new value
     ("wait_until_changed", "iiI", "I", Function::WaitUntilChanged),
     ("begin", "", "", Function::Begin),
@@ -87,6 +93,14 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::Prefetch => node.call(Call::Prefetch { addr: args[0] as u32, write: args[1] != 0 }).await,
         Function::Barrier => node.call(Call::Barrier).await,
         Function::Rmw => rmw(node, args).await,
+        Function::LoadLinked => {
+            let (addr, size) = word(node, args[0], args[1], "a linked load")?;
+            node.call(Call::LoadLinked { addr, size, exclusive: args[2] != 0 }).await
+        }
+        Function::StoreConditional => {
+            let (addr, size) = word(node, args[0], args[1], "a conditional store")?;
+            node.call(Call::StoreConditional { addr, size, value: truncate(args[2], size) }).await
+        }
         Function::WaitUntilChanged => {
             let (addr, size) = word(node, args[0], args[1], "a wait for a change")?;
             node.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await

@@ -8,6 +8,7 @@ mod allowed;
 mod binding;
 mod conditions;
 mod doing;
+mod linked;
 mod program;
 mod reach;
 mod stood;
@@ -243,6 +244,15 @@ impl<N: CallHost> Caller<'_, N> {
                 self.node.core().check_atomic(rmw.addr).map_err(|error| self.node.fail(error))?;
                 return self.go_on(Flight::Modifies(*rmw));
             }
+            &Call::LoadLinked { addr: address, size, exclusive } => {
+                self.node.core().check_atomic(address).map_err(|error| self.node.fail(error))?;
+                return self.go_on(Flight::Links { address, size, exclusive });
+            }
+            &Call::StoreConditional { addr: address, size, value } => {
+                if let Some(loaded) = self.node.core().linked(address, size) {
+                    return self.go_on(Flight::StoresIf { address, size, value, loaded });
+                }
+            }
             &Call::Prefetch { addr: address, write } => return self.go_on(Flight::Hints { address, write }),
             &Call::WaitUntilChanged { addr: address, size, old } => {
                 return self.go_on(Flight::Watches { address, size, old });
@@ -271,6 +281,16 @@ impl<N: CallHost> Caller<'_, N> {
             Flight::Modifies(ref rmw) => {
                 if let Some(old) = self.modify(rmw)? {
                     return Ok(CallStep::Done(old.cast_signed()));
+                }
+            }
+            Flight::Links { address, size, exclusive } => {
+                if let Some(value) = self.link(address, size, exclusive)? {
+                    return Ok(CallStep::Done(value.cast_signed()));
+                }
+            }
+            Flight::StoresIf { address, size, value, loaded } => {
+                if let Some(is_stored) = self.store_if_linked((address, size), value, loaded)? {
+                    return Ok(CallStep::Done(is_stored.into()));
                 }
             }
             Flight::Watches { address, size, old } => {

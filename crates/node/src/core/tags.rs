@@ -61,7 +61,16 @@ impl<C> NodeCore<C> {
         if from == to {
             return None;
         }
-        self.tags.put(block, to);
+        self.set_tag(block, to);
         Some((from, to))
+    }
+
+    /// The tag of a block becomes another one. A copy that may not be loaded from is lost.
+    #[inline]
+    pub fn set_tag(&mut self, block: Object, to: Access) {
+        if to < Access::Read {
+            self.threads.lose(block);
+        }
+        self.tags.put(block, to);
     }
 }

@@ -225,7 +225,10 @@ pub trait HandlerMemory: Sized {
         let protocols = &self.core().protocols;
         let first = protocols.block_number(offset);
         let last = protocols.block_number(offset + bytes.max(1) - 1);
-        self.effects_mut().changed.extend((first..=last).map(|id| Object { kind: BLOCK, id }));
+        for block in (first..=last).map(|id| Object { kind: BLOCK, id }) {
+            self.core_mut().threads.is_written(block);
+            self.effects_mut().changed.push(block);
+        }
     }
 
     /// Writes the data of a payload back to the places that they came from.

@@ -241,7 +241,7 @@ where
     fn set_access(&mut self, block: Object, from: Access, to: Access) {
         self.0.used(Primitive::Tag(block, from, to));
         self.0.effects_mut().changed.push(block);
-        self.0.core_mut().tags.put(block, to);
+        self.0.core_mut().set_tag(block, to);
         self.0.has_tag(block, from, to);
     }
 

@@ -29,6 +29,26 @@ pub enum Flight {
     },
     /// A read-modify-write is tried.
     Modifies(ReadModifyWrite),
+    /// A word is loaded, and its block remembered.
+    Links {
+        /// Its address.
+        address: u32,
+        /// Its bytes.
+        size: u32,
+        /// Whether the block is asked for as for a store.
+        exclusive: bool,
+    },
+    /// A word is stored if the block is still remembered.
+    StoresIf {
+        /// Its address.
+        address: u32,
+        /// Its bytes.
+        size: u32,
+        /// The new word.
+        value: u64,
+        /// What the linked load gave.
+        loaded: u64,
+    },
     /// A word is looked at, which has been this when the program asked.
     Watches {
         /// Its address.

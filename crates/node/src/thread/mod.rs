@@ -16,9 +16,11 @@
 //! runs in between cannot know of the access, and the event itself looks at the tag.
 
 mod flight;
+mod link;
 mod wait;
 
 pub use flight::Flight;
+pub use link::Link;
 pub use wait::{Grant, Wait};
 
 use std::ops::{Index, IndexMut};
@@ -81,6 +83,10 @@ pub struct Thread {
     pub pending_kind: AccessKind,
     /// The read-modify-write that is being tried, if one is.
     pub atomic: Option<ReadModifyWrite>,
+    /// What its last linked load remembers.
+    pub link: Option<Link>,
+    /// So many conditional stores in a row have lost their block while they asked for it, and found the word as it was.
+    pub robbed: u32,
     state: ThreadState,
     awaited: Awaited,
     /// The number of its latest event.
@@ -111,6 +117,26 @@ impl NodeThreads {
     #[inline]
     pub fn request(&self, block: Object) -> bool {
         self.0.iter().any(|thread| thread.requests(block))
+    }
+}
+
+impl NodeThreads {
+    /// The node has lost its copy of a block: linked loads of it are forgotten.
+    #[inline]
+    pub fn lose(&mut self, block: Object) {
+        for thread in &mut self.0 {
+            if thread.link.is_some_and(|link| link.block == block) {
+                thread.link = None;
+            }
+        }
+    }
+
+    /// The contents of a block are written by a handler. Where a thread asks for the block they are its answer, with which the word may stay as it
+    /// was; else they are somebody's store, and linked loads of the block are forgotten.
+    pub fn is_written(&mut self, block: Object) {
+        if !self.request(block) {
+            self.lose(block);
+        }
     }
 }
 

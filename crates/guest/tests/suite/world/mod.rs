@@ -236,6 +236,11 @@ impl Processor for Perfect {
                 shared.write(rmw.addr, rmw.size, rmw.apply(old))?;
                 CallStep::Done(old as i64)
             }
+            Call::LoadLinked { addr, size, .. } => CallStep::Done(self.shared.borrow_mut().read(*addr, *size)? as i64),
+            Call::StoreConditional { addr, size, value } => {
+                self.shared.borrow_mut().write(*addr, *size, *value)?;
+                CallStep::Done(1)
+            }
             Call::WaitUntilChanged { addr, size, old } => {
                 let now = self.shared.borrow_mut().read(*addr, *size)?;
                 if now == *old { CallStep::Wait } else { CallStep::Done(now as i64) }
