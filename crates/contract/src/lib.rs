@@ -298,11 +298,11 @@ fn lanes<B: Bench>(bench: &B, book: &mut Book) {
         let id = LaneId::at(i);
         let mut m = bench.make();
         let Some(holds) = bench.engine().lane_holds(id) else {
-            let room = m.room(id, 1_000_000);
+            let room = m.room(id, 1_000_000, 0);
             book.expect("a buffered lane always has room", room, || lane.name.clone());
             continue;
         };
-        let (all, more) = (m.room(id, holds), m.room(id, holds + 1));
+        let (all, more) = (m.room(id, holds, 0), m.room(id, holds + 1, 0));
         book.expect("an idle finite lane has room for what it holds", all, || lane.name.clone());
         book.expect("a finite lane has no room for more than it holds", !more, || lane.name.clone());
         let kinds = (0..protocol.messages.len()).map(|k| MessageId::at(k));
@@ -310,7 +310,7 @@ fn lanes<B: Bench>(bench: &B, book: &mut Book) {
         if let Some(message) = of_lane.into_iter().find_map(|kind| sample(bench, &mut m, kind)) {
             let to = m.home(message.object);
             m.send(to, &message);
-            let (rest, all) = (m.room(id, holds - 1), m.room(id, holds));
+            let (rest, all) = (m.room(id, holds - 1, 0), m.room(id, holds, 0));
             book.expect("a message that was sent takes one place of its lane", rest && !all, || {
                 format!("{}: room for {}: {rest}, for {holds}: {all}", lane.name, holds - 1)
             });

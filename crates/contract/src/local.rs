@@ -363,9 +363,13 @@ impl NetworkMechanisms for Local {
         self.effects.push(Effect::Sent { to, message: *message });
     }
 
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+    fn room(&mut self, lane: LaneId, count: u32, together: u32) -> bool {
         let (holds, sent) = self.lanes[lane.index()];
-        holds.is_none_or(|holds| sent.saturating_add(count) <= holds)
+        let is_shared_room = self.engine.shared_by(lane).is_none_or(|shared| {
+            let sent: u32 = shared.lanes.iter().map(|lane| self.lanes[lane.index()].1).sum();
+            sent.saturating_add(count.max(together)) <= shared.places
+        });
+        is_shared_room && holds.is_none_or(|holds| sent.saturating_add(count) <= holds)
     }
 }
 

@@ -141,7 +141,7 @@ impl NetworkMechanisms for Null {
         self.sent += 1;
     }
 
-    fn room(&mut self, _: LaneId, _: u32) -> bool {
+    fn room(&mut self, _: LaneId, _: u32, _: u32) -> bool {
         true
     }
 }

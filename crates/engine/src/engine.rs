@@ -9,11 +9,12 @@ use crate::mechanisms::Object;
 use crate::number::{fit, index_of_word, low_u16};
 use crate::plan::{Answers, ArgShapes, RolePlan};
 use crate::set::{FEW, Set};
+use crate::shared::{SharedPlaces, shorter_than_their_lanes};
 use std::sync::Arc;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    Access, BLOCK, EventKind, Expr, Handler, LaneId, MessageId, ObjectKindId, Place, Protocol, Response, RoleId, Slot,
-    StateId, Type,
+    Access, BLOCK, Bound, EventKind, Expr, Handler, LaneId, MessageId, ObjectKindId, Place, Protocol, Response, RoleId,
+    Slot, StateId, Type,
 };
 
 /// A protocol that is loaded for a number of nodes: the layouts of its records, and its handlers ready to run.
@@ -26,6 +27,8 @@ pub struct Engine {
     pub(crate) roles: Vec<RolePlan>,
     /// What each lane holds; `None` if it is buffered.
     pub(crate) lanes: Vec<Option<u32>>,
+    /// The queues that lanes share ([`Engine::shared`]).
+    pub(crate) shared: Vec<SharedPlaces>,
     pub(crate) args: ArgShapes,
     /// How arrays lie that are locals of handlers, by their types.
     pub(crate) local_shapes: Vec<(Type, Shape)>,
@@ -227,12 +230,43 @@ impl Engine {
     /// handlers may send without asking; 0 for buffered lanes.
     #[inline]
     pub fn room_needed(&self, event: EventKind, role: RoleId, state: StateId) -> &[u32] {
-        self.roles[role.index()].room(event, state).unwrap_or(&self.no_room)
+        let room = self.roles[role.index()].room(event, state).unwrap_or(&self.no_room);
+        &room[..self.lanes.len()]
     }
 
     /// The most room on a lane that any event needs in any state ([`Engine::room_needed`]).
     pub fn most_room_needed(&self, lane: LaneId) -> u32 {
-        self.roles.iter().map(|role| role.most_room(lane)).max().unwrap_or(0)
+        self.roles.iter().map(|role| role.most_room(lane.index())).max().unwrap_or(0)
+    }
+
+    /// The queues that lanes share and that may be full although none of these is.
+    #[inline]
+    pub fn shared(&self) -> &[SharedPlaces] {
+        &self.shared
+    }
+
+    /// The same, if lanes hold other numbers of messages than they declare.
+    pub fn shared_if(&self, holds: impl Fn(LaneId) -> Option<u32>) -> Vec<SharedPlaces> {
+        shorter_than_their_lanes(&self.protocol, self.nodes, holds)
+    }
+
+    /// Such a queue of a lane.
+    #[inline]
+    pub fn shared_by(&self, lane: LaneId) -> Option<&SharedPlaces> {
+        self.shared.iter().find(|shared| shared.lanes.contains(&lane))
+    }
+
+    /// The places that must be free in a shared queue before the event may be dispatched: for the most messages that any of its handlers may send
+    /// on the lanes together without asking.
+    pub fn places_needed(&self, shared: &SharedPlaces, event: EventKind, role: RoleId, state: StateId) -> u32 {
+        let room = self.roles[role.index()].room(event, state).unwrap_or(&self.no_room);
+        room.get(self.lanes.len() + shared.number).copied().unwrap_or(0)
+    }
+
+    /// The places for which a question asks at least, with so many nodes.
+    #[inline]
+    pub(crate) fn at_least(&self, together: Bound) -> u32 {
+        u32::try_from(together.at(self.nodes).max(0)).unwrap_or(u32::MAX)
     }
 
     /// Whether a message of a lane may need room before it is dispatched: its handler may send without asking on a finite lane.

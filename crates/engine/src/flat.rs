@@ -376,6 +376,7 @@ pub(crate) enum Op {
         to: Reg,
         count: Reg,
         lane: LaneId,
+        together: u32,
     },
     Load {
         to: Reg,

@@ -63,6 +63,7 @@ mod record;
 mod rename;
 mod run;
 mod set;
+mod shared;
 mod trial;
 mod witness;
 
@@ -73,4 +74,5 @@ pub use invariant::SystemView;
 pub use line::CacheLine;
 pub use mechanisms::*;
 pub use record::Value;
+pub use shared::SharedPlaces;
 pub use trial::{Look, Stalled};

@@ -4,8 +4,11 @@ use crate::engine::Engine;
 use crate::fault::LoadError;
 use crate::flat::Code;
 use crate::plan::{Answers, ArgShapes, plan_local_shapes, plan_role};
+use crate::shared::shorter_than_their_lanes;
 use std::sync::Arc;
-use trivium_protocol::{Access, BLOCK, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Protocol, RoleId};
+use trivium_protocol::{
+    Access, BLOCK, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Protocol, RoleId, SharedQueue,
+};
 
 impl Engine {
     /// Loads a protocol for a machine of `nodes` nodes, 1 to [`MAX_NODES`].
@@ -25,14 +28,17 @@ impl Engine {
             .flat_map(|role| role.code())
             .try_for_each(|handler| look_at_length(&protocol, handler, nodes))?;
         let args = ArgShapes::plan(&protocol, nodes)?;
-        let lanes = protocol.lanes.iter().map(|lane| plan_lane(&protocol, lane, nodes)).collect::<Result<_, _>>()?;
+        let lanes: Vec<Option<u32>> =
+            protocol.lanes.iter().map(|lane| plan_lane(&protocol, lane, nodes)).collect::<Result<_, _>>()?;
+        protocol.shares.iter().try_for_each(|shared| look_at_places(&protocol, shared, nodes))?;
         let roles = protocol.roles.iter().map(|role| plan_role(&protocol, role, nodes)).collect::<Result<_, _>>()?;
         let stalls: Vec<Answers> = protocol.roles.iter().map(Answers::that_stall).collect();
         let mut engine = Engine {
             may_stall: stalls.iter().any(Answers::any),
             stalls,
             tag_roles: [None; 2],
-            no_room: vec![0; protocol.lanes.len()],
+            no_room: vec![0; protocol.lanes.len() + protocol.shares.len()],
+            shared: shorter_than_their_lanes(&protocol, nodes, |lane| lanes[lane.index()]),
             nodes,
             roles,
             lanes,
@@ -93,4 +99,21 @@ fn plan_lane(protocol: &Protocol, lane: &Lane, nodes: u32) -> Result<Option<u32>
         Lane::MOST
     );
     Err(LoadError::at(protocol, lane.span, message))
+}
+
+/// Whether a shared queue has a number of places with so many nodes.
+fn look_at_places(protocol: &Protocol, shared: &SharedQueue, nodes: u32) -> Result<(), LoadError> {
+    if shared.places(nodes).is_some() {
+        return Ok(());
+    }
+    let s = if nodes == 1 { "" } else { "s" };
+    let found = shared.holds.at(nodes).map_or("no number of 64 bits".to_string(), |found| found.to_string());
+    let message = format!(
+        "lanes {} share {} places, with {nodes} node{s} {found}; 1 to {} are possible: \
+         let them share another number, or use another number of nodes",
+        protocol.names_of_shared(shared),
+        shared.holds,
+        Lane::MOST
+    );
+    Err(LoadError::at(protocol, shared.span, message))
 }

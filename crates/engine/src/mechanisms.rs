@@ -316,8 +316,9 @@ pub trait NetworkMechanisms: MemoryMechanisms {
         self.send(to, message);
     }
 
-    /// Whether this node has room for `count` more messages on a lane.
-    fn room(&mut self, lane: LaneId, count: u32) -> bool;
+    /// Whether this node has room for `count` more messages on a lane. A queue that the lane shares must have room for these, and for `together`
+    /// at least: for what else is kept there.
+    fn room(&mut self, lane: LaneId, count: u32, together: u32) -> bool;
 }
 
 /// Time, and what is counted. A part of [`Mechanisms`].

@@ -165,7 +165,7 @@ impl ThreadMechanisms for Newborn<'_> {
 impl NetworkMechanisms for Newborn<'_> {
     fn send(&mut self, _: Node, _: &Outgoing) {}
 
-    fn room(&mut self, _: LaneId, _: u32) -> bool {
+    fn room(&mut self, _: LaneId, _: u32, _: u32) -> bool {
         false
     }
 }

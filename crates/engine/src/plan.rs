@@ -9,7 +9,7 @@ use crate::number::fit;
 use trivium_protocol::again::{contains_defer, is_tried_by_look};
 use trivium_protocol::source::Span;
 use trivium_protocol::walk::contains_stall;
-use trivium_protocol::{Bound, EventKind, Handler, LaneId, Named, Protocol, Response, Role, StateId, Type};
+use trivium_protocol::{Bound, EventKind, Handler, Named, Protocol, Response, Role, StateId, Type};
 
 /// No column: the role never answers the event.
 const NO_COLUMN: u16 = u16::MAX;
@@ -32,7 +32,7 @@ pub(crate) struct RolePlan {
     /// For each state, the cycles of its timer.
     pub timers: Vec<Option<u64>>,
     columns: Columns,
-    /// `room[state * columns + column][lane]`.
+    /// `room[state * columns + column][lane]`, with shared queues behind the lanes.
     room: Vec<Box<[u32]>>,
 }
 
@@ -74,16 +74,16 @@ impl RolePlan {
         }
     }
 
-    /// The room that an event needs in a state.
+    /// The room that an event needs in a state: on each lane, and behind these in each queue that lanes share.
     pub fn room(&self, event: EventKind, state: StateId) -> Option<&[u32]> {
         let column = self.column(event)?;
         let columns = self.room.len() / self.dead.len();
         self.room.get(state.index() * columns + column).map(|room| &room[..])
     }
 
-    /// The most room on a lane that any event needs in any state.
-    pub fn most_room(&self, lane: LaneId) -> u32 {
-        self.room.iter().filter_map(|room| room.get(lane.index()).copied()).max().unwrap_or(0)
+    /// The most of one of these that any event needs in any state.
+    pub fn most_room(&self, at: usize) -> u32 {
+        self.room.iter().filter_map(|room| room.get(at).copied()).max().unwrap_or(0)
     }
 }
 
@@ -322,16 +322,20 @@ fn dead_bytes(vars: &[Shape], dead: impl Iterator<Item = usize>) -> Vec<(u32, u3
     joined
 }
 
-/// For each (state, event) and lane, the most that any of its handlers may send unasked.
+/// For each (state, event) and lane, and each queue that lanes share, the most that any of its handlers may send unasked.
 fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u32]>>, LoadError> {
     let mut room = Vec::new();
     for response in role.table.iter().flatten() {
-        let mut needed = vec![0u32; protocol.lanes.len()];
+        let mut needed = vec![0u32; protocol.lanes.len() + protocol.shares.len()];
         if let Response::Handle(handlers) = response {
             for id in handlers {
                 let handler = &role.handlers[id.index()];
-                for (lane, need) in needed.iter_mut().enumerate() {
-                    *need = (*need).max(lane_need(protocol, handler, lane, nodes)?);
+                for (at, need) in needed.iter_mut().enumerate() {
+                    let its = match at.checked_sub(protocol.lanes.len()) {
+                        None => lane_need(protocol, handler, at, nodes)?,
+                        Some(number) => shared_need(protocol, handler, number, nodes)?,
+                    };
+                    *need = (*need).max(its);
                 }
             }
         }
@@ -351,6 +355,24 @@ fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) ->
         "handler {} may send {sends} messages on lane {} with {nodes} nodes, which {takes} {holds}: \
          ask for room with `if room(..)`, or let the lane hold more",
         handler.name, protocol.lanes[lane].name
+    );
+    Err(LoadError::at(protocol, handler.span, message))
+}
+
+/// What a handler may send unasked on the lanes of a shared queue.
+fn shared_need(protocol: &Protocol, handler: &Handler, number: usize, nodes: u32) -> Result<u32, LoadError> {
+    let shared = &protocol.shares[number];
+    let Some(places) = shared.places(nodes) else { return Ok(0) };
+    let at = protocol.lanes.len() + number;
+    let sends = handler.sends.get(at).copied().unwrap_or(Bound::fixed(0)).at(nodes).max(0);
+    if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= places) {
+        return Ok(sends);
+    }
+    let message = format!(
+        "handler {} may send {sends} messages on the lanes {} with {nodes} nodes, which share {places} places: \
+         ask for room with `if room(..)`, or let them share more",
+        handler.name,
+        protocol.names_of_shared(shared)
     );
     Err(LoadError::at(protocol, handler.span, message))
 }

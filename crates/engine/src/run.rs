@@ -19,7 +19,7 @@ use crate::number::low_u16;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId, Type,
+    Bound, EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId, Type,
 };
 
 /// A record that a handler has looked at.
@@ -320,7 +320,7 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
             ExprKind::FaultValue => self.m.pending(self.event.thread).value.cast_signed(),
             ExprKind::FaultOperation => self.m.pending(self.event.thread).operation.number(),
             ExprKind::FaultExpected => self.m.pending(self.event.thread).expected.cast_signed(),
-            ExprKind::Room(lane, count) => self.room(*lane, count)?,
+            ExprKind::Room(lane, count, together) => self.room(*lane, count, *together)?,
             ExprKind::Memory(address) => {
                 let address = self.address(address)?;
                 self.m.load(address).cast_signed()
@@ -340,10 +340,10 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
 }
 
 impl<M: Mechanisms> Run<'_, '_, M> {
-    fn room(&mut self, lane: LaneId, count: &Expr) -> Try<i64> {
+    fn room(&mut self, lane: LaneId, count: &Expr, together: Bound) -> Try<i64> {
         let value = scalar(self, count)?;
         let range = FaultKind::Range { value, lo: 0, hi: i64::from(u32::MAX) };
         let count = u32::try_from(value).map_err(|_| range).at(count.span)?;
-        Ok(i64::from(self.m.room(lane, count)))
+        Ok(i64::from(self.m.room(lane, count, self.engine.at_least(together))))
     }
 }

@@ -52,6 +52,11 @@ pub enum Item {
         /// The lane that it is `behind`.
         behind: Option<Ident>,
     },
+    /// `share L, M up to K`: lanes stand in one outgoing queue.
+    Share {
+        lanes: Vec<Ident>,
+        places: Expr,
+    },
     Object(Vec<ObjectKind>),
     Record {
         name: Ident,

@@ -161,8 +161,8 @@ pub enum ExprKind {
     Index(Box<Expr>),
     /// The node of a number. Switches symmetry off.
     NodeAt(Box<Expr>),
-    /// Whether this node has room for so many more messages on a lane.
-    Room(LaneId, Box<Expr>),
+    /// Whether this node has room for so many more messages on a lane; a queue that it shares must have room for these, and for so many at least.
+    Room(LaneId, Box<Expr>, Bound),
     /// A word of this node's memory.
     Memory(Box<Expr>),
     /// What the processor's cache has of the present block, as a number: see [`Line::ALL`].

@@ -21,6 +21,7 @@ mod operation;
 pub mod orders;
 mod parameter;
 mod passed;
+mod share;
 pub mod source;
 mod stored;
 pub mod walk;
@@ -34,6 +35,7 @@ pub use formula::Formula;
 pub use nearest::nearest;
 pub use operation::Operation;
 pub use parameter::{Param, ValueFrom};
+pub use share::SharedQueue;
 pub use stored::{NoRmw, refuses_rmw};
 
 use crate::source::{SourceMap, Span};
@@ -658,7 +660,7 @@ pub struct Handler {
     pub steps: Vec<Step>,
     /// Steps on its longest path.
     pub longest: Bound,
-    /// For each lane, the most messages that it may send without asking for room.
+    /// For each lane, and behind these for each queue that lanes share, the most messages that it may send without asking for room.
     pub sends: Vec<Bound>,
     /// The state in which it runs.
     pub state: StateId,
@@ -734,6 +736,8 @@ pub struct Protocol {
     pub sizes: CheckSizes,
     /// Its lanes, in order of rank.
     pub lanes: Vec<Lane>,
+    /// The outgoing queues that several of them share. A lane stands in one at most.
+    pub shares: Vec<SharedQueue>,
     /// Its messages.
     pub messages: Vec<Message>,
     /// The kinds of objects, `block` and `node` first.

@@ -175,7 +175,7 @@ pub fn parts(whole: &Expr) -> Vec<&Expr> {
         }
         ExprKind::NodeAt(e)
         | ExprKind::BlockAt(e)
-        | ExprKind::Room(_, e)
+        | ExprKind::Room(_, e, _)
         | ExprKind::Memory(e)
         | ExprKind::Over(_, _, e) => vec![e],
         ExprKind::Contents(_, e) | ExprKind::Access(e) => vec![e],

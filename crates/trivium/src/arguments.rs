@@ -218,13 +218,17 @@ pub struct Sim {
     pub max_seconds: Option<u64>,
     /// Write a trace of all processors, engines, buses and links into this file, as Chrome trace events (for Perfetto); it takes
     /// one machine
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "traced")]
     pub trace: Option<PathBuf>,
+    /// Draw (SVG) what processors, engines, buses and links do into this file, and the ways of messages: in the region of interest, or from
+    /// --trace-from to --trace-to; it takes one machine
+    #[arg(long, value_name = "FILE", group = "traced")]
+    pub svg: Option<PathBuf>,
     /// Trace only what happens from this cycle on
-    #[arg(long, value_name = "CYCLE", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
+    #[arg(long, value_name = "CYCLE", requires = "traced", allow_negative_numbers = true, value_parser = whole)]
     pub trace_from: Option<u64>,
     /// Trace only what begins before this cycle
-    #[arg(long, value_name = "CYCLE", requires = "trace", allow_negative_numbers = true, value_parser = whole)]
+    #[arg(long, value_name = "CYCLE", requires = "traced", allow_negative_numbers = true, value_parser = whole)]
     pub trace_to: Option<u64>,
     /// Ask the host at every access, as the oracle of the fast build does; changes speed, never results
     #[arg(long, hide = true)]

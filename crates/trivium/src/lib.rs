@@ -23,6 +23,7 @@ pub mod ranks;
 pub mod said;
 pub mod settings;
 pub mod stop;
+pub mod timeline;
 pub mod trace;
 pub mod trace_events;
 pub mod usage;

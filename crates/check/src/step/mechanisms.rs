@@ -520,11 +520,11 @@ impl NetworkMechanisms for Here<'_> {
         self.post(self.model.codec.sealed(flight));
     }
 
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+    fn room(&mut self, lane: LaneId, count: u32, together: u32) -> bool {
         self.effects.looks_farther = true;
         let form = &self.model.lanes[lane.index()];
         match form.capacity {
-            Some(places) if form.queues => ports::room(self, (lane, places), count),
+            Some(places) if form.queues => ports::room(self, (lane, places), count, together),
             _ => self.model.room(self.world, self.me, lane, count),
         }
     }

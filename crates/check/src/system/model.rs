@@ -15,7 +15,7 @@ use crate::system::unread::UnreadCopies;
 use crate::system::world::{ThreadState, World, node};
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Engine, Node, Object};
+use trivium_engine::{Engine, Node, Object, SharedPlaces};
 use trivium_protocol::copies::{moves_by_address, role_with_copy};
 use trivium_protocol::walk::any_step;
 use trivium_protocol::{
@@ -69,6 +69,8 @@ pub(crate) struct Model {
     homes: Homes,
     pub client: Client,
     pub lanes: Vec<LaneModel>,
+    /// The queues that lanes share and that may be full although none of these is.
+    pub shared: Vec<SharedPlaces>,
     pub layout: Layout,
     pub codec: Codec,
     /// What the file's `leads_to` demand.
@@ -192,6 +194,7 @@ impl Model {
             is_single_writer: protocol.promises.contains(&Promise::SingleWriter),
             needs_room: lanes.iter().any(|lane| lane.capacity.is_some() && !lane.queues),
             has_queues: lanes.iter().any(|lane| lane.queues),
+            shared: engine.shared_if(|lane| lanes[lane.index()].capacity),
             nodes: system.nodes,
             system: system.clone(),
             engine,
@@ -511,6 +514,11 @@ impl Model {
             Some(capacity) => world.sent_by(node, lane) + count as usize <= capacity as usize,
             None => true,
         }
+    }
+
+    /// The queue that a lane shares with others, if that may be full although none of them is.
+    pub fn shared_by(&self, lane: LaneId) -> Option<&SharedPlaces> {
+        self.shared.iter().find(|shared| shared.lanes.contains(&lane))
     }
 
     /// Whether every lane has the room that a segment needs before it starts.

@@ -7,7 +7,7 @@ use crate::system::mark;
 use crate::system::model::{LaneModel, Model};
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Engine, Node, Object};
+use trivium_engine::{Engine, Node, Object, SharedPlaces};
 use trivium_protocol::{Protocol, RoleId};
 
 /// What [`explore`](crate::explore) knows of a system before the first state.
@@ -24,6 +24,8 @@ pub struct Outline {
     pub client: Client,
     /// The lanes of the network.
     pub lanes: Vec<LaneModel>,
+    /// The queues that lanes share and that may be full although none of these is.
+    pub shared: Vec<SharedPlaces>,
     /// The role whose state says whether a node's copy of a block is forgotten, where the node is not, or is, its home.
     pub forgetting: [Option<RoleId>; 2],
     /// The roles whose states say whether a node that is not a block's home has contents of it: by state, whether it has.
@@ -60,6 +62,7 @@ impl Outline {
             objects: model.objects,
             client: model.client,
             lanes: model.lanes,
+            shared: model.shared,
             forgetting: model.forgetting,
             forgets_contents: model.kept.forgets(),
             kept: model.kept.into_roles(),

@@ -7,6 +7,7 @@ use crate::shipped::written;
 use proptest::prelude::*;
 use std::sync::Arc;
 use trivium_check::{Config, Report, Search, System, Verdict, explore};
+use trivium_engine::Engine;
 use trivium_protocol::{Bound, Expr, ExprKind, Operator, Protocol, Step, StepKind};
 
 /// States after which an exploration is left.
@@ -34,6 +35,27 @@ proptest! {
     }
 }
 
+/// The random protocol of a number whose lanes share a queue of as few places as it loads with.
+fn sharing(seed: u64) -> (String, Arc<Protocol>) {
+    let tried = (1..100).find_map(|places| {
+        let text = rooms::sharing(seed, places);
+        let protocol = Arc::new(trivium_lang::compile("rooms.tri", &text, &Default::default()).ok()?);
+        Engine::load(Arc::clone(&protocol), 2).is_ok().then_some((text, protocol))
+    });
+    tried.unwrap_or_else(|| panic!("{}", rooms::sharing(seed, 100)))
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn no_message_is_sent_into_a_shared_queue_that_is_full(seed: u64, nodes in 1u32..3) {
+        let (text, protocol) = sharing(seed);
+        let report = explored(&protocol, nodes);
+        prop_assert!(!overflows(&report), "{}\n{text}", trivium_check::text(&report));
+    }
+}
+
 /// What an exploration has found.
 fn found(report: &Report) -> (Verdict, Option<&str>, u64, u64, usize) {
     (report.verdict, report.property.as_deref(), report.states, report.transitions, report.counterexample.len())
@@ -44,9 +66,8 @@ proptest! {
 
     /// Where queues may be full, handlers are remembered by nobody, and each answer is tried by both searches.
     #[test]
-    fn the_fast_search_finds_what_the_brute_force_finds(seed: u64) {
-        let text = rooms::protocol(seed);
-        let protocol = written(&text);
+    fn the_fast_search_finds_what_the_brute_force_finds(seed: u64, shares: bool) {
+        let (text, protocol) = if shares { sharing(seed) } else { (rooms::protocol(seed), written(&rooms::protocol(seed))) };
         let system = System { nodes: 2, ops: Some(2), ..System::default() };
         let config = Config { system: system.unreduced(), symmetry: false, max_states: Some(MOST), ..Config::default() };
         let fast = explore(&protocol, &config).unwrap_or_else(|error| panic!("{error}"));
@@ -78,27 +99,70 @@ const MISTAKES: [Mistake; 3] = [
     }),
 ];
 
+/// Mistakes in what is known of a queue that lanes share.
+const MISTAKES_OF_SHARED: [Mistake; 2] = [
+    ("dispatch keeps no place of the shared queue", |protocol| {
+        let lanes = protocol.lanes.len();
+        let handlers = protocol.roles.iter_mut().flat_map(|role| &mut role.handlers);
+        handlers.for_each(|handler| handler.sends[lanes..].fill(Bound::fixed(0)));
+    }),
+    ("`room` asks the shared queue for no more than the lane", |protocol| {
+        let handlers = protocol.roles.iter_mut().flat_map(|role| &mut role.handlers);
+        handlers.for_each(|handler| {
+            each_room(&mut handler.steps, &mut |asked| {
+                if let ExprKind::Room(_, _, together) = &mut asked.kind {
+                    *together = Bound::fixed(0);
+                }
+            });
+        });
+    }),
+];
+
+#[test]
+fn mistakes_about_shared_queues_are_noticed() {
+    let mut noticed = MISTAKES_OF_SHARED.map(|_| 0);
+    for seed in 0..80 {
+        let (_, right) = sharing(seed * 7919);
+        for ((_, mistake), noticed) in MISTAKES_OF_SHARED.iter().zip(&mut noticed) {
+            let mut wrong = Protocol::clone(&right);
+            mistake(&mut wrong);
+            *noticed += usize::from(overflows(&explored(&Arc::new(wrong), 1)));
+        }
+    }
+    println!("noticed: {noticed:?}");
+    assert!(noticed.iter().all(|&noticed| noticed > 5), "{noticed:?}");
+}
+
 /// Every `room` asks for one place: no more than it did in the text.
 fn ask_for_one(steps: &mut [Step]) {
+    each_room(steps, &mut |asked| {
+        if let ExprKind::Room(_, wanted, _) = &mut asked.kind {
+            wanted.kind = ExprKind::Constant(Bound::fixed(1));
+        }
+    });
+}
+
+/// Calls with each `room` that is a condition, or a part of one.
+fn each_room(steps: &mut [Step], call: &mut impl FnMut(&mut Expr)) {
     for step in steps {
         match &mut step.kind {
             StepKind::If(condition, yes, no) => {
-                one_place(condition);
-                ask_for_one(yes);
-                ask_for_one(no);
+                rooms_of(condition, call);
+                each_room(yes, call);
+                each_room(no, call);
             }
-            StepKind::ForRange(_, _, _, body) | StepKind::Elsewhere(_, _, body) => ask_for_one(body),
+            StepKind::ForRange(_, _, _, body) | StepKind::Elsewhere(_, _, body) => each_room(body, call),
             _ => {}
         }
     }
 }
 
-fn one_place(condition: &mut Expr) {
+fn rooms_of(condition: &mut Expr, call: &mut impl FnMut(&mut Expr)) {
     match &mut condition.kind {
-        ExprKind::Room(_, wanted) => wanted.kind = ExprKind::Constant(Bound::fixed(1)),
+        ExprKind::Room(..) => call(condition),
         ExprKind::Binary(Operator::And, a, b) => {
-            one_place(a);
-            one_place(b);
+            rooms_of(a, call);
+            rooms_of(b, call);
         }
         _ => {}
     }

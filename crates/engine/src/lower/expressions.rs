@@ -160,11 +160,11 @@ impl Lowering<'_> {
             }
             ExprKind::Index(node) => Op::Index { to, from: self.value(node)? },
             ExprKind::NodeAt(number) => Op::NodeAt { to, from: self.value(number)? },
-            ExprKind::Room(lane, count) => {
+            ExprKind::Room(lane, count, together) => {
                 let from = self.value(count)?;
                 self.emit(Op::CheckObject { from }, count.span);
                 self.flush(span);
-                Op::Room { to, count: from, lane: *lane }
+                Op::Room { to, count: from, lane: *lane, together: self.engine.at_least(*together) }
             }
             ExprKind::Memory(address) => {
                 let address = self.address(address)?;

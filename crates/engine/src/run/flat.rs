@@ -361,10 +361,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let record = record!(self, beside, other);
                 reg!(self, to) = array.fields[field as usize].read(record, array.element_at(place));
             }
-            Op::Room { to, count, lane } => {
+            Op::Room { to, count, lane, together } => {
                 // It has been checked.
                 let count = u32::try_from(reg!(self, count)).unwrap_or(u32::MAX);
-                reg!(self, to) = i64::from(self.m.room(lane, count));
+                reg!(self, to) = i64::from(self.m.room(lane, count, together));
             }
             Op::Load { to, address } => reg!(self, to) = self.m.load(reg!(self, address).cast_unsigned()).cast_signed(),
             Op::Probe { to } => reg!(self, to) = self.m.probe(self.object) as i64,

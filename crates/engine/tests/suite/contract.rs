@@ -278,11 +278,11 @@ impl NetworkMechanisms for Sloppy {
         self.local.send(to, message);
     }
 
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+    fn room(&mut self, lane: LaneId, count: u32, together: u32) -> bool {
         match self.sin {
             Sin::EndlessRoom => true,
-            Sin::NoRoom => count < 100 && self.local.room(lane, count),
-            _ => self.local.room(lane, count),
+            Sin::NoRoom => count < 100 && self.local.room(lane, count, together),
+            _ => self.local.room(lane, count, together),
         }
     }
 }

@@ -208,8 +208,8 @@ impl NetworkMechanisms for Recorder {
         self.told(format!("send {to} {message:?}"));
     }
 
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
-        self.told(format!("room {lane:?} {count}"));
+    fn room(&mut self, lane: LaneId, count: u32, together: u32) -> bool {
+        self.told(format!("room {lane:?} {count} {together}"));
         self.chance().is_multiple_of(2)
     }
 }

@@ -140,7 +140,7 @@ impl Scope<'_> {
                 let (lo, _) = self.export.set_range(&of.ty);
                 call("has", (self.set(of), self.number(element) - lo))
             }
-            ExprKind::Room(lane, count) => self.export.room(&self.node, lane.index(), self.number(count)),
+            ExprKind::Room(lane, count, _) => self.export.room(&self.node, lane.index(), self.number(count)),
             ExprKind::InState(owner, role, states) => {
                 let (node, object) = self.instance(owner, *role);
                 let any = any(states.iter().map(|&state| self.export.is_in(*role, state, &node, &object)));

@@ -18,7 +18,7 @@ const MOST_PLACES: u32 = 10;
 pub(super) fn asked(protocol: &Protocol) -> Vec<usize> {
     let mut lanes = BTreeSet::new();
     each_look(protocol, &mut |expr| match expr.kind {
-        ExprKind::Room(lane, _) if protocol.lanes[lane.index()].queues => drop(lanes.insert(lane.index())),
+        ExprKind::Room(lane, ..) if protocol.lanes[lane.index()].queues => drop(lanes.insert(lane.index())),
         _ => {}
     });
     lanes.into_iter().collect()
@@ -34,8 +34,19 @@ impl Export<'_> {
         self.asked.iter().filter_map(|&lane| Some((lane, self.places_asked(lane)?)))
     }
 
-    /// Refuses queues of so many places that a rule would fire in too many ways.
+    /// Refuses queues that lanes share, and queues of so many places that a rule would fire in too many ways.
     pub fn check_queues(&self) -> Result<(), ConfigError> {
+        if let Some(shared) = self.model.shared.first().filter(|_| !self.asked.is_empty()) {
+            let declared = &self.protocol().shares[shared.number];
+            return Err(ConfigError::new(
+                format!(
+                    "the lanes {} share a queue of {} places, which cannot be exported",
+                    self.protocol().names_of_shared(declared),
+                    shared.places
+                ),
+                "let them share as many places as they have together, which exports them as queues of their own; `check` explores what they share",
+            ));
+        }
         let places: u32 = self.queues_asked().map(|(_, places)| places).fold(0, u32::saturating_add);
         if places <= MOST_PLACES {
             return Ok(());

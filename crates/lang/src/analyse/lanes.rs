@@ -6,7 +6,7 @@ use crate::diagnostics::Diagnostics;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
-/// The most messages on each lane.
+/// The most messages on each lane, and behind these on the lanes of each shared queue.
 type Sends = Vec<Bound>;
 
 pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
@@ -14,7 +14,7 @@ pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
     for role in 0..protocol.roles.len() {
         for handler in 0..protocol.roles[role].handlers.len() {
             let declared = &protocol.roles[role].handlers[handler];
-            let sends = unasked(protocol, &declared.steps);
+            let sends = unasked(protocol, &declared.steps, &[]);
             let mut places = Vec::new();
             look(protocol, &declared.steps, &mut places, diagnostics);
             if !waived {
@@ -34,40 +34,50 @@ pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
 }
 
 fn nothing(protocol: &Protocol) -> Sends {
-    vec![Bound::fixed(0); protocol.lanes.len()]
+    vec![Bound::fixed(0); protocol.lanes.len() + protocol.shares.len()]
 }
 
-/// What steps may send on each lane without asking for room.
-fn unasked(protocol: &Protocol, steps: &[Step]) -> Sends {
+/// What steps may send on each lane without asking for room, if room has been asked for what they send on the lanes `asked`.
+fn unasked(protocol: &Protocol, steps: &[Step], asked: &[LaneId]) -> Sends {
     let mut all = nothing(protocol);
     for step in steps {
-        add(&mut all, &unasked_by(protocol, &step.kind));
+        add(&mut all, &unasked_by(protocol, &step.kind, asked));
     }
     all
 }
 
-fn unasked_by(protocol: &Protocol, step: &StepKind) -> Sends {
+fn unasked_by(protocol: &Protocol, step: &StepKind, asked: &[LaneId]) -> Sends {
     match step {
-        StepKind::Send { message, .. } => {
-            let mut one = nothing(protocol);
-            one[protocol.messages[message.index()].lane.index()] = Bound::fixed(1);
-            one
-        }
+        StepKind::Send { message, .. } => one(protocol, protocol.messages[message.index()].lane, asked),
         StepKind::If(condition, yes, no) => {
-            let mut yes = unasked(protocol, yes);
-            for (lane, _) in asked_room(condition) {
-                yes[lane.index()] = Bound::fixed(0);
-            }
-            let no = unasked(protocol, no);
+            let yes = unasked(protocol, yes, &also_asked(asked, condition));
+            let no = unasked(protocol, no, asked);
             yes.into_iter().zip(no).map(|(yes, no)| greater(yes, no, MAX_NODES)).collect()
         }
         StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
             let times = iterations(protocol, step);
-            unasked(protocol, body).into_iter().map(|each| product(times, each, MAX_NODES)).collect()
+            unasked(protocol, body, asked).into_iter().map(|each| product(times, each, MAX_NODES)).collect()
         }
-        StepKind::Elsewhere(_, _, body) => unasked(protocol, body),
+        StepKind::Elsewhere(_, _, body) => unasked(protocol, body, asked),
         _ => nothing(protocol),
     }
+}
+
+/// One message on a lane, which takes a place of the queue that it shares, too; none if room has been asked for it.
+fn one(protocol: &Protocol, lane: LaneId, asked: &[LaneId]) -> Sends {
+    let mut one = nothing(protocol);
+    if !asked.contains(&lane) {
+        one[lane.index()] = Bound::fixed(1);
+        if let Some(shared) = protocol.share_of(lane) {
+            one[protocol.lanes.len() + shared] = Bound::fixed(1);
+        }
+    }
+    one
+}
+
+/// The lanes for which room has been asked in the first branch of an `if`.
+fn also_asked(asked: &[LaneId], condition: &Expr) -> Vec<LaneId> {
+    asked.iter().copied().chain(asked_room(condition).into_iter().map(|(lane, _)| lane)).collect()
 }
 
 fn add(all: &mut Sends, more: &Sends) {
@@ -77,22 +87,23 @@ fn add(all: &mut Sends, more: &Sends) {
 }
 
 /// Makes each `room` that sends are asked for with ask for more: for what the rest of the handler may send on the lane
-/// without asking again. Dispatch has kept those places, and they are not there for the taking. `rest` is what may be sent
-/// behind the steps, and then with them.
+/// without asking again. Dispatch has kept those places, and they are not there for the taking. In a shared queue they are those of all its lanes.
+/// `rest` is what may be sent behind the steps, and then with them.
 fn keep(protocol: &Protocol, steps: &mut [Step], rest: &mut Sends) {
     for step in steps.iter_mut().rev() {
-        let own = unasked_by(protocol, &step.kind);
+        let own = unasked_by(protocol, &step.kind, &[]);
         let times = iterations(protocol, &step.kind);
         match &mut step.kind {
             StepKind::If(condition, yes, no) => {
-                ask_for_more(condition, rest);
+                let together = together(protocol, condition, yes, rest);
+                ask_for_more(protocol, condition, rest, &together);
                 keep(protocol, yes, &mut rest.clone());
                 keep(protocol, no, &mut rest.clone());
             }
             StepKind::ForSet(_, _, body) | StepKind::ForRange(_, _, _, body) | StepKind::ForList(_, _, body) => {
                 let others = sum(times, Bound::fixed(-1));
                 let mut behind: Sends =
-                    unasked(protocol, body).into_iter().map(|each| product(others, each, MAX_NODES)).collect();
+                    unasked(protocol, body, &[]).into_iter().map(|each| product(others, each, MAX_NODES)).collect();
                 add(&mut behind, rest);
                 keep(protocol, body, &mut behind);
             }
@@ -103,16 +114,31 @@ fn keep(protocol: &Protocol, steps: &mut [Step], rest: &mut Sends) {
     }
 }
 
-fn ask_for_more(condition: &mut Expr, rest: &Sends) {
+/// The places that each shared queue must have for the first branch of an `if`: for all that its condition asks for, for what the branch sends unasked
+/// on other lanes of the queue, and for what may be sent behind it.
+fn together(protocol: &Protocol, condition: &Expr, yes: &[Step], rest: &Sends) -> Vec<Bound> {
+    let besides = unasked(protocol, yes, &also_asked(&[], condition));
+    let first = protocol.lanes.len();
+    let mut all: Vec<Bound> = rest[first..].iter().zip(&besides[first..]).map(|(&a, &b)| sum(a, b)).collect();
+    for (lane, wanted) in asked_room(condition) {
+        if let Some(shared) = protocol.share_of(lane) {
+            all[shared] = sum(all[shared], wanted);
+        }
+    }
+    all
+}
+
+fn ask_for_more(protocol: &Protocol, condition: &mut Expr, rest: &Sends, together: &[Bound]) {
     match &mut condition.kind {
-        ExprKind::Room(lane, wanted) => {
+        ExprKind::Room(lane, wanted, at_least) => {
             if let ExprKind::Constant(wanted) = &mut wanted.kind {
                 *wanted = sum(*wanted, rest[lane.index()]);
+                *at_least = protocol.share_of(*lane).map_or(*at_least, |shared| together[shared]);
             }
         }
         ExprKind::Binary(Operator::And, a, b) => {
-            ask_for_more(a, rest);
-            ask_for_more(b, rest);
+            ask_for_more(protocol, a, rest, together);
+            ask_for_more(protocol, b, rest, together);
         }
         _ => {}
     }
@@ -133,7 +159,7 @@ fn look(
             StepKind::If(condition, yes, no) => {
                 let mut inner = Vec::new();
                 look(protocol, yes, &mut inner, diagnostics);
-                let sent = unasked(protocol, yes);
+                let sent = unasked(protocol, yes, &[]);
                 for (lane, wanted) in asked_room(condition) {
                     suffices(sent[lane.index()], wanted, step.span, diagnostics);
                     inner.retain(|(l, _, _)| *l != lane);
@@ -154,7 +180,7 @@ fn look(
 /// The lanes and numbers of `room(lane, n)` as a condition, or as parts of an `and`.
 fn asked_room(condition: &Expr) -> Vec<(LaneId, Bound)> {
     match &condition.kind {
-        ExprKind::Room(lane, wanted) => match wanted.kind {
+        ExprKind::Room(lane, wanted, _) => match wanted.kind {
             ExprKind::Constant(c) => vec![(*lane, c)],
             _ => Vec::new(),
         },
@@ -209,6 +235,7 @@ fn judge(
                 .help("let the lane hold as many, send them one by one from a task, or inside `if room(..)`");
         }
     }
+    judge_shared(protocol, handler, &sends[protocol.lanes.len()..], diagnostics);
     let EventKind::Message(message) = handler.event else { return };
     let own = protocol.messages[message.index()].lane;
     if protocol.lanes[own.index()].holds.is_none() {
@@ -226,6 +253,29 @@ fn judge(
                 ))
                 .help("put it on a lane declared later, or inside `if room(..)`, or defer the message");
         }
+    }
+}
+
+/// Whether shared queues have places for what a handler sends unasked on their lanes.
+fn judge_shared(protocol: &Protocol, handler: &Handler, sends: &[Bound], diagnostics: &mut Diagnostics) {
+    for (shared, sends) in protocol.shares.iter().zip(sends) {
+        let is_short = |&nodes: &u32| shared.places(nodes).is_some_and(|places| sends.at(nodes) > places.into());
+        let Some(nodes) = (1..=COMPILED_FOR).find(is_short) else { continue };
+        let (names, holds) = (protocol.names_of_shared(shared), &shared.holds);
+        let depends = if holds.is_fixed() && sends.per_node == 0 {
+            String::new()
+        } else {
+            format!(" (with {nodes} node{}: {} messages)", if nodes == 1 { "" } else { "s" }, sends.at(nodes))
+        };
+        diagnostics
+            .error(
+                handler.span,
+                format!(
+                    "`{}` may send {sends} messages on the lanes {names}, which share {holds} places{depends}",
+                    handler.name
+                ),
+            )
+            .help("let the lanes share as many, send them one by one from a task, or inside `if room(..)`");
     }
 }
 

@@ -244,6 +244,7 @@ impl Compiler {
             self.protocol.lanes.push(lane);
         }
         self.orders_of_lanes(file);
+        self.shares(file);
     }
 
     /// Which lanes are behind others.

@@ -375,7 +375,7 @@ impl Compiler {
                 };
                 let lane = self.lane_of(&ast::Ident { text: lane.clone(), span: args[0].span })?;
                 let wanted = self.expr_of(frame, &args[1], &NUMBER)?;
-                make(ExprKind::Room(lane, Box::new(wanted)), Type::Bool)
+                make(ExprKind::Room(lane, Box::new(wanted), Bound::fixed(0)), Type::Bool)
             }
             "pick" if count(1) => {
                 let set = self.expr(frame, &args[0])?;

@@ -18,6 +18,7 @@ mod made;
 mod performs;
 mod places;
 mod roles;
+mod shares;
 mod sizes;
 mod statements;
 mod steps;

@@ -84,6 +84,7 @@ impl Parser<'_> {
             "processor" => Item::Processor { kind: self.name("`cached` or `tagged`")? },
             "param" => self.param()?,
             "lane" => self.lane()?,
+            "share" => self.share()?,
             "object" => Item::Object(self.listed(Self::object_kind)?),
             "record" => {
                 let name = self.name("the record's name")?;
@@ -222,6 +223,14 @@ impl Parser<'_> {
         let behind = if self.eat_word("behind") { Some(self.name("the name of a lane")?) } else { None };
         self.no_more_of_a_lane();
         Ok(Item::Lane { name, unordered, merged, holds, queues, lossy, duplicating, behind })
+    }
+
+    fn share(&mut self) -> Parsed<Item> {
+        let lanes = self.listed(|parser| parser.name("the name of a lane"))?;
+        if !self.eat_word("up") || !self.eat_word("to") {
+            return self.expected("`up to`, and how many places the lanes share");
+        }
+        Ok(Item::Share { lanes, places: self.sum()? })
     }
 
     /// A word of a lane that stands behind all of them has been said before, or does not go with what was said.

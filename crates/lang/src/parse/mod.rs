@@ -285,6 +285,7 @@ const ITEMS: &[&str] = &[
     "processor",
     "param",
     "lane",
+    "share",
     "object",
     "record",
     "message",

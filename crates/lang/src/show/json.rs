@@ -7,9 +7,26 @@ use trivium_protocol::*;
 /// The protocol as a JSON object: what [`table`](super::table) shows, with places in the text.
 ///
 /// Keys: `name, about, promises, assumptions, invariants, leads_to, waits, ghosts, params, objects, records, lanes, messages, calls, tasks,
-/// scenarios, waivers, processor, symmetry, roles`. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
+/// scenarios, waivers, processor, symmetry, roles`, and `shares` where lanes share outgoing queues. A role has `states`, `events`, `table` (state by event: `handle`, `defer`, `hold`,
 /// `impossible` or `passes`; a path's `next` is null where the state stays) and `handlers`. A bound that depends on the number of nodes is `{constant, per_node}`.
 pub fn json(protocol: &Protocol) -> Value {
+    let mut all = without_shares(protocol);
+    if !protocol.shares.is_empty() {
+        all["shares"] = shares(protocol);
+    }
+    all
+}
+
+/// The queues that lanes share.
+fn shares(protocol: &Protocol) -> Value {
+    let of = |shared: &SharedQueue| {
+        let lanes: Vec<_> = shared.lanes.iter().map(|id| &protocol.lanes[id.index()].name).collect();
+        value!({ "lanes": lanes, "places": held(&shared.holds) })
+    };
+    protocol.shares.iter().map(of).collect()
+}
+
+fn without_shares(protocol: &Protocol) -> Value {
     value!({
         "name": protocol.name,
         "about": protocol.about,

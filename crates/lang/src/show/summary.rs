@@ -309,7 +309,18 @@ pub(super) fn lane_words(protocol: &Protocol, lane: &Lane) -> String {
     let room = lane.holds.as_ref().map_or("buffered".to_string(), |k| format!("{} {k}", lane.takes()));
     let lossy = if lane.lossy { ", lossy" } else { "" };
     let duplicating = if lane.duplicating { ", duplicating" } else { "" };
-    format!("{order}, {room}{lossy}{duplicating}{behind}")
+    let shared = shared_words(protocol, lane);
+    format!("{order}, {room}{shared}{lossy}{duplicating}{behind}")
+}
+
+/// With which lanes a lane shares its queue, in words; nothing if with none.
+fn shared_words(protocol: &Protocol, lane: &Lane) -> String {
+    let is_it = |id: &&LaneId| protocol.lanes[id.index()].name == lane.name;
+    let shared = protocol.shares.iter().find(|shared| shared.lanes.iter().any(|id| is_it(&id)));
+    shared.map_or(String::new(), |shared| {
+        let others = shared.lanes.iter().filter(|id| !is_it(id)).map(|id| protocol.lanes[id.index()].name.as_str());
+        format!(", shares {} with {}", shared.holds, others.collect::<Vec<_>>().join(", "))
+    })
 }
 
 /// The data of a message in words; nothing if it carries none.

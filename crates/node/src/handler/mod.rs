@@ -21,7 +21,7 @@ use crate::space::Data;
 use std::ops::DerefMut;
 use trivium_engine::{
     Args, CacheLine, Charge, ClockMechanisms, Deed, HandlerAccess, LineMechanisms, MemoryMechanisms, NetworkMechanisms,
-    Node, Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
+    Node, Object, Outgoing, Payload, Pending, RecordMechanisms, SharedPlaces, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
 use trivium_protocol::{Access, LaneId, Line, RoleId, RoleKind, TaskId};
@@ -122,18 +122,26 @@ where
     fn must_find_room(&mut self, protocol: usize, message: &Outgoing) {
         let declared = self.0.core().protocols.engines[protocol].protocol();
         let lane = declared.messages[message.message.index()].lane;
-        if !self.is_room(lane, 1) {
+        if !self.is_room(lane, 1, 1) {
             let name = &declared.lanes[lane.index()].name;
             let what = format!("a message is sent on lane `{name}`, which is full: no room was kept for it");
             self.0.effects_mut().trouble.get_or_insert(what);
         }
     }
 
-    /// Whether a lane has room for so many more messages, after those that the handler has sent.
-    fn is_room(&self, lane: LaneId, count: u32) -> bool {
+    /// Whether a lane has room for so many more messages, after those that the handler has sent, and a queue that it shares for so many at least.
+    fn is_room(&self, lane: LaneId, count: u32, together: u32) -> bool {
         let protocol = self.0.effects().protocol;
-        let Some(holds) = self.0.core().protocols.engines[protocol].lane_holds(lane) else { return true };
+        let engine = &self.0.core().protocols.engines[protocol];
+        let Some(holds) = engine.lane_holds(lane) else { return true };
         self.0.lanes().on_lane(protocol, lane) + self.0.sent_on(lane) + count <= holds
+            && engine.shared_by(lane).is_none_or(|shared| self.is_shared_room(protocol, shared, count.max(together)))
+    }
+
+    /// Whether a queue that lanes share has so many places, after those that the handler has taken.
+    fn is_shared_room(&self, protocol: usize, shared: &SharedPlaces, count: u32) -> bool {
+        let sent: u32 = shared.lanes.iter().map(|&lane| self.0.sent_on(lane)).sum();
+        self.0.lanes().together(protocol, shared) + sent + count <= shared.places
     }
 
     /// The line of a block becomes another one; with it what the program may do.
@@ -403,9 +411,9 @@ where
         self.leaves(to, message, Carried::Own(data));
     }
 
-    fn room(&mut self, lane: LaneId, count: u32) -> bool {
+    fn room(&mut self, lane: LaneId, count: u32, together: u32) -> bool {
         self.0.used(Primitive::Room);
-        self.is_room(lane, count)
+        self.is_room(lane, count, together)
     }
 }
 

@@ -2,13 +2,23 @@
 
 use crate::core::{NodeCore, OwnRecords};
 use crate::records::{Arrived, Instance};
-use trivium_engine::Event;
+use trivium_engine::{Event, SharedPlaces};
 use trivium_protocol::{EventKind, LaneId, RoleId};
 
 /// The messages of a node that are on their way on its lanes, those that have not left it included.
 pub trait Lanes {
     /// How many.
     fn on_lane(&self, protocol: usize, lane: LaneId) -> u32;
+
+    /// How many of an outgoing queue take one of the places that its lane shares with others: those that wait in memory for a credit do not.
+    fn in_shared(&self, protocol: usize, lane: LaneId) -> u32 {
+        self.on_lane(protocol, lane)
+    }
+
+    /// How many take places of a queue that lanes share.
+    fn together(&self, protocol: usize, shared: &SharedPlaces) -> u32 {
+        shared.lanes.iter().map(|&lane| self.in_shared(protocol, lane)).sum()
+    }
 }
 
 /// Messages that have arrived and cannot start, in the order in which they have.
@@ -115,6 +125,7 @@ impl<C> NodeCore<C> {
     pub fn is_roomy(&self, lanes: &impl Lanes, protocol: usize) -> bool {
         let roomy = self.protocols.roomy[protocol].as_deref();
         roomy.is_some_and(|roomy| roomy.iter().all(|roomy| lanes.on_lane(protocol, roomy.lane) <= roomy.up_to))
+            && self.protocols.engines[protocol].shared().is_empty()
     }
 
     fn has_room(&self, lanes: &impl Lanes, protocol: usize, role: RoleId, event: &Event) -> bool {
@@ -124,20 +135,26 @@ impl<C> NodeCore<C> {
         let engine = &self.protocols.engines[protocol];
         let state = self.state_of(protocol, role, event.object);
         let needed = engine.room_needed(event.kind, role, state);
-        (0..engine.protocol().lanes.len()).all(|at| {
-            let lane = LaneId::at(at);
-            engine
-                .lane_holds(lane)
-                .is_none_or(|holds| lanes.on_lane(protocol, lane) + needed.get(at).copied().unwrap_or(0) <= holds)
-        })
+        let is_shared_room = engine.shared().iter().all(|shared| {
+            lanes.together(protocol, shared) + engine.places_needed(shared, event.kind, role, state) <= shared.places
+        });
+        is_shared_room
+            && (0..engine.protocol().lanes.len()).all(|at| {
+                let lane = LaneId::at(at);
+                engine
+                    .lane_holds(lane)
+                    .is_none_or(|holds| lanes.on_lane(protocol, lane) + needed.get(at).copied().unwrap_or(0) <= holds)
+            })
     }
 
-    /// Finite lanes on which this node has as many messages on their way as they hold.
+    /// Finite lanes on which this node has as many messages on their way as they hold, and those whose shared queue is full.
     pub fn full_lanes(&self, lanes: &impl Lanes) -> Vec<(usize, LaneId)> {
         let mut full = Vec::new();
         for (protocol, engine) in self.protocols.engines.iter().enumerate() {
             for id in (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at)) {
-                if engine.lane_holds(id).is_some_and(|holds| lanes.on_lane(protocol, id) >= holds) {
+                let is_shared_full =
+                    || engine.shared_by(id).is_some_and(|shared| lanes.together(protocol, shared) >= shared.places);
+                if engine.lane_holds(id).is_some_and(|holds| lanes.on_lane(protocol, id) >= holds) || is_shared_full() {
                     full.push((protocol, id));
                 }
             }

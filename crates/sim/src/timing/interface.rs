@@ -17,6 +17,8 @@ struct Lane {
     lane: LaneId,
     /// Messages on their way.
     on_way: u32,
+    /// Those of them that wait in memory for a credit.
+    in_memory: u32,
     /// Last arrival at each node, if the lane keeps its order.
     last: Vec<u64>,
     /// Whether its messages are counted only until they have left this node.
@@ -77,6 +79,10 @@ pub struct Interface {
 impl Lanes for Interface {
     fn on_lane(&self, protocol: usize, lane: LaneId) -> u32 {
         self.lanes.iter().find(|known| known.is(protocol, lane)).map_or(0, |known| known.on_way)
+    }
+
+    fn in_shared(&self, protocol: usize, lane: LaneId) -> u32 {
+        self.lanes.iter().find(|known| known.is(protocol, lane)).map_or(0, |known| known.on_way - known.in_memory)
     }
 }
 
@@ -160,6 +166,7 @@ impl Interface {
                 protocol,
                 lane,
                 on_way: 0,
+                in_memory: 0,
                 last,
                 queues: false,
                 takes_no_credits: false,
@@ -186,6 +193,7 @@ impl Interface {
         }
         let outstanding = &mut self.outstanding[envelope.to as usize];
         if *outstanding >= self.credits {
+            self.lane(envelope.protocol, envelope.lane).in_memory += 1;
             self.waiting_for[envelope.to as usize].push_back((at, envelope));
             self.waiting += 1;
             return None;
@@ -202,8 +210,10 @@ impl Interface {
         envelope: Box<Envelope>,
     ) -> Option<(Range<u64>, u64, Box<Envelope>)> {
         let (most, to) = (self.credits, envelope.to as usize);
-        if let Some(own) = &mut self.lane(envelope.protocol, envelope.lane).own {
+        let known = self.lane(envelope.protocol, envelope.lane);
+        if let Some(own) = &mut known.own {
             if own.outstanding[to] >= most {
+                known.in_memory += 1;
                 own.waiting[to].push_back((at, envelope));
                 self.waiting += 1;
                 return None;
@@ -227,6 +237,7 @@ impl Interface {
             let next = own.waiting[by as usize].pop_front();
             match next {
                 Some((handed, envelope)) => {
+                    known.in_memory -= 1;
                     self.waiting -= 1;
                     return Some((handed.max(at), envelope));
                 }
@@ -237,6 +248,7 @@ impl Interface {
         if self.waiting > 0
             && let Some((handed, envelope)) = self.waiting_for[by as usize].pop_front()
         {
+            self.lane(envelope.protocol, envelope.lane).in_memory -= 1;
             self.waiting -= 1;
             return Some((handed.max(at), envelope));
         }

@@ -7,6 +7,7 @@ use crate::library::{self, LoadedMachine};
 use crate::output::{self, Head, SHOWN, grouped, stall_lines, stood_lines, table};
 use crate::page::{Shown, page};
 use crate::settings::{ResultSettings, in_a_line};
+use crate::timeline::Timeline;
 use crate::trace::TraceFile;
 use crate::{Failure, failure, memory, stop};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -250,7 +251,12 @@ fn stays(folder: &Path) -> String {
 /// Carries out what the program has changed of its folder.
 fn carried_out(arguments: &Sim, bench: &Bench, results: &mut [SimResult]) -> Result<(), Failure> {
     let (Some(folder), [result]) = (bench.inputs.written(), results) else { return Ok(()) };
-    let files = [arguments.common.form.out.as_ref(), arguments.run.html.as_ref(), arguments.trace.as_ref()];
+    let files = [
+        arguments.common.form.out.as_ref(),
+        arguments.run.html.as_ref(),
+        arguments.trace.as_ref(),
+        arguments.svg.as_ref(),
+    ];
     let files: Vec<&PathBuf> = files.into_iter().flatten().collect();
     result.changes.as_mut().map_or(Ok(()), |changes| carry_out(folder, changes, &files))
 }
@@ -264,8 +270,8 @@ fn simulated(
 ) -> Result<(Vec<SimResult>, Result<(), Failure>), Failure> {
     let mut results = Vec::new();
     let mut written = Ok(());
-    match &arguments.trace {
-        None => {
+    match (&arguments.trace, &arguments.svg) {
+        (None, None) => {
             for machine in machines {
                 match bench.run(protocols, machine, arguments.run.nodes) {
                     Ok(result) => results.push(result),
@@ -277,13 +283,21 @@ fn simulated(
                 }
             }
         }
-        Some(file) => {
+        (Some(file), _) | (None, Some(file)) => {
             let [machine] = machines else {
-                return Err(Failure::input("a trace is of one machine", "give --machine once, or leave out --trace"));
+                return Err(Failure::input(
+                    "a trace is of one machine",
+                    "give --machine once, or leave out --trace and --svg",
+                ));
             };
             let window = arguments.trace_from.unwrap_or(0)..arguments.trace_to.unwrap_or(u64::MAX);
             let nodes = arguments.run.nodes;
-            let Traced { result, written: whole } = traced(bench, protocols, machine, nodes, window, file)?;
+            let Traced { result, written: whole } = if arguments.trace.is_some() {
+                traced(bench, protocols, machine, nodes, window, file)?
+            } else {
+                let window = (window != (0..u64::MAX)).then_some(window);
+                drawn(bench, protocols, machine, nodes, window, file)
+            };
             written = whole;
             let ran = Ran { command: "sim", protocols, machine, nodes };
             results.push(result.map_err(|failure| failed(&arguments.common.form, bench, &ran, Vec::new(), failure))?);
@@ -398,6 +412,24 @@ fn traced(
         );
     }
     Ok(Traced { result, written: Ok(()) })
+}
+
+/// Simulates and draws what the nodes did, also of a simulation that goes wrong.
+fn drawn(
+    bench: &Bench,
+    protocols: &[Arc<Protocol>],
+    machine: &LoadedMachine,
+    nodes: u32,
+    window: Option<Range<u64>>,
+    file: &Path,
+) -> Traced {
+    let line = Timeline::new(window.clone());
+    let cycles = window.unwrap_or(0..u64::MAX);
+    let result = bench.run_with(protocols, machine, nodes, Some((cycles, &|note| line.add(note))));
+    let names: Vec<&str> = protocols.iter().map(|protocol| protocol.name.as_str()).collect();
+    let title = format!("{} under {} on {}", bench.program.name(), names.join(", "), machine.machine.name);
+    let written = line.draw(&title).and_then(|svg| output::write_file(file, svg.as_bytes()));
+    Traced { result, written }
 }
 
 fn as_json(result: &SimResult) -> Value {

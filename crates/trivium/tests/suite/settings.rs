@@ -144,6 +144,34 @@ fn models_are_told_which_homes_they_have() {
     assert_eq!(regular.code, Some(0), "{refused:?}");
 }
 
+/// A queue that lanes share is exported where it is as long as they are together.
+#[test]
+fn models_have_no_queue_that_lanes_share() {
+    let export = |places: &str| {
+        trivium(&[
+            "export",
+            "flash-coherence",
+            "--to",
+            "murphi",
+            "--nodes",
+            "2",
+            "--set",
+            &format!("protocol.outgoing={places}"),
+        ])
+    };
+    let refused = export("2");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    for told in
+        ["the lanes request, reply share a queue of 2 places", "let them share as many places as they have together"]
+    {
+        assert!(refused.err.contains(told), "{refused:?}");
+    }
+    let (long, declared) = (export("3"), trivium(&["export", "flash-coherence", "--to", "murphi", "--nodes", "2"]));
+    let rules = |text: &str| text.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n");
+    assert_eq!((long.code, declared.code), (Some(0), Some(0)), "{long:?}");
+    assert_eq!(rules(&long.out), rules(&declared.out));
+}
+
 /// The text of a scenario's counterexample ends with the line of the scenario that is to blame.
 #[test]
 fn a_scenario_is_blamed_at_its_line() {

@@ -381,6 +381,8 @@ fn flash_copies_as_published() {
     ] {
         assert!(status(id) == "ok" && row(&result, id)["class"] == class, "{}", row(&result, id));
     }
+    let others = ["flash-s5.5.1-r7", "flash-f5.19-r7", "flash-s5.3.2-r1", "flash-s5.4.2-r3"].map(status);
+    assert_eq!(others, ["explained", "explained", "off", "off"]);
 }
 
 /// What single accesses come to where the machine prices whole handlers is an input, whatever the study says.
@@ -476,6 +478,7 @@ args = "-n 4 -w 0 -d 2"
                 handler("source.Calling.MCEnvAck")
             ),
         ),
+        ("us", format!("{{ difference = [{{ sum = [{region}, {region}] }}, {region}] }}")),
     ];
     let mut claims = String::new();
     let mut rows = run.to_string();
@@ -502,8 +505,12 @@ args = "-n 4 -w 0 -d 2"
         let row = row(&result, &format!("R{number}"));
         assert!(row["status"] == "missing" && row["reason"].as_str().unwrap().contains(reason), "{row}");
     }
+    assert!((ours(17) - ours(5)).abs() < 1e-9, "{result}");
     let class = |number: usize| row(&result, &format!("R{number}"))["class"].clone();
-    assert!(class(5) == "simulated" && class(6) == "arithmetic" && class(7) == "simulated", "{result}");
+    assert!(
+        class(17) == "arithmetic" && class(5) == "simulated" && class(6) == "arithmetic" && class(7) == "simulated",
+        "{result}"
+    );
     // The machine gives the handler's price by the row of the study of copies, which this is not.
     assert!(class(0) == "composed" && class(3) == "simulated", "{result}");
     let refused = |ours: &str, says: &str| {
@@ -517,6 +524,8 @@ args = "-n 4 -w 0 -d 2"
     refused(&format!("{{ times = {{ {copy}, of = [{named}], scale = nan }} }}"), "its `scale` is no number above 0");
     refused("{ sum = [] }", "a sum of nothing");
     refused(&format!("{{ sum = [{}] }}", kinds("MCData")), "a `sum` is of times");
+    refused(&format!("{{ difference = [{region}] }}"), "a `difference` is of two figures");
+    refused(&format!("{{ difference = [{region}, {}] }}", kinds("MCData")), "a `difference` is of times");
     refused(&format!("{{ bandwidth = {{ bytes = inf, of = {region} }} }}"), "its `bytes` are no number above 0");
     refused(&format!("{{ bandwidth = {{ bytes = 1, of = {} }} }}", kinds("MCData")), "a bandwidth is `of` a time");
 }

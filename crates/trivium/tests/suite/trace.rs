@@ -213,3 +213,24 @@ fn a_stall_says_where_the_program_stood() {
     let with_line = stalls.iter().filter_map(|stall| stall["args"]["at"].as_str());
     assert!(with_line.clone().any(|at| at.starts_with("programs/pingpong.c:") && at.contains(" in ")), "{stalls:?}");
 }
+
+/// `--svg` draws the region of interest, or a window, of one machine; a run that cannot be drawn says why.
+#[test]
+fn a_picture_shows_a_region_or_a_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("picture.svg").display().to_string();
+    let drawn = |more: &[&str]| {
+        let run = trivium(&[&PINGPONG[..], &["--svg", &file], more].concat());
+        assert_eq!(run.code, Some(0), "{run:?}");
+        std::fs::read_to_string(&file).unwrap()
+    };
+    let (whole, again, part) = (drawn(&[]), drawn(&[]), drawn(&["--trace-from", "5000", "--trace-to", "5500"]));
+    assert!(whole == again && whole.contains(">node 1<") && whole.contains(">engine<"), "{whole}");
+    assert!(part.contains("from cycle 5,000 on") && part.matches("<rect").count() < whole.matches("<rect").count());
+    let refused = |more: &[&str], told: &[&str]| {
+        trivium(&[&PINGPONG[..], &["--svg", &file], more].concat()).refuses(2, told);
+    };
+    refused(&["-m", "simple-coma"], &["a trace is of one machine", "--svg"]);
+    refused(&["--trace", &file], &["--svg", "--trace"]);
+    refused(&["--trace-from", "1000000000"], &["nothing happened", "--trace-from"]);
+}

@@ -21,6 +21,15 @@ struct Writer {
 
 /// The protocol of a number.
 pub fn protocol(seed: u64) -> String {
+    written(seed, None)
+}
+
+/// The same with two outgoing queues that are one, of so many places.
+pub fn sharing(seed: u64, places: u32) -> String {
+    written(seed, Some(places))
+}
+
+fn written(seed: u64, shared: Option<u32>) -> String {
     let mut writer =
         Writer { random: Random(seed), text: Text::default(), most: [0; LANES], action: [0; LANES], calls: 0 };
     for _ in 0..4 {
@@ -30,10 +39,12 @@ pub fn protocol(seed: u64) -> String {
     // The least that the compiler accepts, or a little more.
     let [a, b] = writer.most.map(|most| {
         let takes = ["holds", "queues"][writer.random.below(2) as usize];
+        let takes = if shared.is_some() { "queues" } else { takes };
         format!("{takes} {}", (most + writer.random.below(4)).max(1))
     });
+    let share = shared.map_or(String::new(), |places| format!("share a, b up to {places}\n"));
     format!(
-        "protocol rooms\nwaive lane_rule \"lanes may block each other here\"\nlane a fifo {a}\nlane b unordered {b}\n\
+        "protocol rooms\nwaive lane_rule \"lanes may block each other here\"\nlane a fifo {a}\nlane b unordered {b}\n{share}\
          object thing\nop poke(t: thing, n: 0..1)\nmessage A(n: 0..1) on a\nmessage B(n: 0..1) on b\n{}",
         writer.text.written
     )

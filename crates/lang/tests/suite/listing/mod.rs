@@ -280,7 +280,10 @@ impl Lister<'_> {
             ExprKind::Element(place, i, _) => format!("{}[{}]", self.place(place), e(i)),
             ExprKind::Index(a) => format!("index({})", e(a)),
             ExprKind::NodeAt(a) => format!("node({})", e(a)),
-            ExprKind::Room(lane, n) => format!("room({}, {})", self.protocol.lanes[lane.index()].name, e(n)),
+            ExprKind::Room(lane, n, together) => {
+                let beside = if *together == Bound::fixed(0) { String::new() } else { format!(", {together} in all") };
+                format!("room({}, {}{beside})", self.protocol.lanes[lane.index()].name, e(n))
+            }
             ExprKind::Memory(a) => format!("memory[{}]", e(a)),
             ExprKind::Probe => "probe".into(),
             ExprKind::Over(q, l, a) => format!("{q:?} {}: {}", self.local(*l), e(a)),
@@ -323,6 +326,9 @@ pub fn claims(protocol: &Protocol) -> String {
         let lossy = if lane.lossy { " lossy" } else { "" };
         let duplicating = if lane.duplicating { " duplicating" } else { "" };
         let _ = writeln!(text, "lane {} {order} {holds}{lossy}{duplicating}", lane.name);
+    }
+    for shared in &protocol.shares {
+        let _ = writeln!(text, "share {} up to {}", protocol.names_of_shared(shared), shared.holds);
     }
     let Some(role) = protocol.roles.first() else { return text };
     let lister = Lister { protocol, role, handler: None };

@@ -54,6 +54,7 @@ impl Class {
             Measure::Between { .. } => Class::Simulated,
             // A sum says no more of us than the part of it that says least.
             Measure::Sum(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given).min(Class::Arithmetic),
+            Measure::Difference(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given),
             Measure::Bandwidth { of, .. } => Class::of(of),
         }
     }

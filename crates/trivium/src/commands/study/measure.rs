@@ -106,6 +106,10 @@ impl<'a> Figures<'a> {
             Measure::Times { run, of, scale } => self.times(run, of, *scale, unit),
             Measure::Messages { run, of, scale } => self.messages(run, of, *scale, unit),
             Measure::Sum(parts) => parts.iter().map(|part| self.value(part, unit)).sum(),
+            Measure::Difference(parts) => match &parts[..] {
+                [of, less] => Ok(self.value(of, unit)? - self.value(less, unit)?),
+                _ => Err("a `difference` is of two figures".to_string()),
+            },
             Measure::Bandwidth { bytes, of } => match (unit, self.value(of, "us")?) {
                 // Bytes a microsecond.
                 ("MB/s", time) if time > 0.0 => Ok(bytes / time),

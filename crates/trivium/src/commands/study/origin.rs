@@ -213,6 +213,8 @@ pub enum Measure {
     },
     /// The sum of figures, in the row's unit.
     Sum(Vec<Measure>),
+    /// The first of two times less the second, in the row's unit.
+    Difference(Vec<Measure>),
     /// So many bytes divided by a time, in MB/s.
     Bandwidth {
         /// How many.
@@ -277,7 +279,7 @@ impl Measure {
             Measure::Region { run, .. } | Measure::Handlers { run, .. } => vec![run.clone()],
             Measure::Times { run, .. } | Measure::Messages { run, .. } => vec![run.clone()],
             Measure::Between { run, .. } => vec![run.clone()],
-            Measure::Sum(parts) => parts.iter().flat_map(Measure::runs).collect(),
+            Measure::Sum(parts) | Measure::Difference(parts) => parts.iter().flat_map(Measure::runs).collect(),
             Measure::Bandwidth { of, .. } => of.runs(),
         }
     }
@@ -306,7 +308,9 @@ impl Measure {
             Measure::Bandwidth { of, .. } => of.check(),
             Measure::Sum(parts) if parts.is_empty() => Err("a sum of nothing"),
             Measure::Sum(parts) if !parts.iter().all(Measure::is_a_time) => Err("a `sum` is of times"),
-            Measure::Sum(parts) => parts.iter().try_for_each(Measure::check),
+            Measure::Difference(parts) if parts.len() != 2 => Err("a `difference` is of two figures"),
+            Measure::Difference(parts) if !parts.iter().all(Measure::is_a_time) => Err("a `difference` is of times"),
+            Measure::Sum(parts) | Measure::Difference(parts) => parts.iter().try_for_each(Measure::check),
             _ => Ok(()),
         }
     }
@@ -316,7 +320,7 @@ impl Measure {
         match self {
             Measure::Region { .. } | Measure::Handlers { .. } | Measure::Between { .. } => true,
             Measure::Time { .. } | Measure::PrintedCycles { .. } | Measure::Latency { .. } => true,
-            Measure::Sum(parts) => parts.iter().all(Measure::is_a_time),
+            Measure::Sum(parts) | Measure::Difference(parts) => parts.iter().all(Measure::is_a_time),
             _ => false,
         }
     }

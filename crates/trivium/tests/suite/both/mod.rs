@@ -425,6 +425,25 @@ fn no_message_is_sent_on_a_lane_that_is_full() {
     assert!(ended > 10, "{ended} came to an end");
 }
 
+/// The same of lanes that share an outgoing queue, over machines of which two have few credits: what waits for one takes no place.
+#[test]
+fn no_message_is_sent_into_a_shared_queue_that_is_full() {
+    let mut ended = 0;
+    for number in 0..40_u64 {
+        let compiled = (1..100).find_map(|places| {
+            let text = rooms::sharing(number * 7919, places);
+            let protocol = Arc::new(trivium_lang::compile("rooms.tri", &text, &Default::default()).ok()?);
+            trivium_engine::Engine::load(Arc::clone(&protocol), 2).is_ok().then_some((text, protocol))
+        });
+        let Some((text, protocol)) = compiled else { panic!("{}", rooms::sharing(number * 7919, 100)) };
+        let uses = Uses { nodes: 1 + (number % 2) as u32, objects: 1, ops: 12, passes_on: false };
+        let wrong = wrong(&protocol, &uses, MACHINES[(number % 4) as usize], number);
+        ended += u32::from(wrong.is_none());
+        assert!(!wrong.as_ref().is_some_and(|wrong| wrong.contains("which is full")), "{wrong:?}\n{text}");
+    }
+    assert!(ended > 10, "{ended} came to an end");
+}
+
 /// The shipped protocols: the properties above would say nothing if programs could use none of them.
 #[test]
 fn what_is_proved_of_shipped_protocols_is_kept() {
