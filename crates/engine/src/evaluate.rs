@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::fault::{FaultKind, Locate, Try, trouble};
 use crate::layout::{SetCell, Shape};
 use crate::mechanisms::{Node, Object};
+use crate::optional::Optional;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Expr, ExprKind, LocalId, Operator, Owner, Place, Quantifier, RoleId, SetOperator, Type};
@@ -44,6 +45,14 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         ExprKind::Var(place) => {
             let cell = scope.engine().cell(place, span)?;
             Ok(cell.read(scope.record(&place.owner, place.role, span)?, 0))
+        }
+        ExprKind::Given(inner) => {
+            let value = scalar(scope, inner)?;
+            if value == inner.ty.none() { trouble(FaultKind::NoValue, span) } else { Ok(value) }
+        }
+        ExprKind::Optional(inner) => {
+            let value = scalar(scope, inner)?;
+            Optional::new(scope.engine().nodes, &inner.ty, &expr.ty).of(value).at(span)
         }
         ExprKind::Not(inner) => Ok(i64::from(scalar(scope, inner)? == 0)),
         ExprKind::Negate(inner) => scalar(scope, inner)?.checked_neg().ok_or(FaultKind::Overflow).at(span),

@@ -55,6 +55,10 @@ pub enum FaultKind {
     NoSuchNode(i64),
     /// A value is `none` of which an object is wanted.
     NoObject,
+    /// A value is `none` that must be there.
+    NoValue,
+    /// A word that may be `none` is to hold the one that stands for it.
+    StandsForNone(i64),
     /// The event carries no data, or data of another shape.
     NoData,
     /// A byte offset is negative, or a range of memory ends before it begins.
@@ -109,6 +113,10 @@ impl fmt::Display for FaultKind {
             FaultKind::NoneUsed => f.write_str("`none` where a node or thread is needed"),
             FaultKind::NoSuchNode(node) => write!(f, "there is no node {node}"),
             FaultKind::NoObject => NO_OBJECT.fmt(f),
+            FaultKind::NoValue => f.write_str("this is `none`, and no value"),
+            FaultKind::StandsForNone(word) => {
+                write!(f, "the word {word:#x} stands for `none` where a word may be none")
+            }
             FaultKind::NoData => f.write_str("the event carries no such data"),
             FaultKind::BadAddress(at) => write!(f, "{at} is not an address"),
             FaultKind::NotHere => f.write_str("the node has no such role for this object"),

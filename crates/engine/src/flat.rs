@@ -10,6 +10,7 @@
 
 use crate::array::ArrayCell;
 use crate::layout::{Cell, ListCell, SetCell};
+use crate::optional::Optional;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     Asserted, HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformFor, PerformKind, RoleId, SetOperator,
@@ -37,6 +38,8 @@ pub(crate) struct Code {
     pub spans: Vec<Span>,
     /// Scalars in records, and what values scalars may have.
     pub cells: Vec<Cell>,
+    /// What scalars must be that become ones that may be `none`.
+    pub optionals: Vec<Optional>,
     /// Sets in records.
     pub sets: Vec<SetCell>,
     /// Lists in records.
@@ -435,6 +438,15 @@ pub(crate) enum Op {
     CheckValue {
         from: Reg,
         cell: u16,
+    },
+    CheckGiven {
+        from: Reg,
+        none: i64,
+    },
+    /// What is in a register as what may be `none`.
+    Optional {
+        to: Reg,
+        optional: u16,
     },
     CheckSet {
         set: SetReg,

@@ -262,6 +262,10 @@ impl Planner<'_> {
             Type::Object(_) => (0, i64::from(u32::MAX), 0),
             Type::ObjectOrNone(_) => (-1, i64::from(u32::MAX) - 1, -1),
             Type::Address | Type::Word => (i64::MIN, i64::MAX, initial.unwrap_or(0)),
+            Type::OrNone(of) => {
+                let (none, given) = (ty.none(), Planner { at: 0, ..*self }.cell(of, None, true, span)?);
+                (given.lo.min(none), given.hi.max(none), initial.unwrap_or(none))
+            }
             _ => return Err(self.error(span, "a field or an element must be a scalar".into())),
         };
         if lo > hi {

@@ -57,6 +57,7 @@ mod made;
 pub mod mechanisms;
 mod newborn;
 pub mod number;
+mod optional;
 mod passed;
 mod plan;
 mod record;

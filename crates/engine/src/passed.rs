@@ -7,14 +7,15 @@ use crate::engine::Engine;
 use crate::fault::FaultKind;
 use crate::layout::Shape;
 use crate::number::{fit, index};
+use crate::optional::Optional;
 use crate::set::Set;
 use trivium_protocol::{EventKind, Named, OpId, Type};
 
 impl Engine {
-    /// The words of a call's arguments. Scalars are looked at where the event is handled.
+    /// The words of a call's arguments. Scalars are looked at where the event is handled, but for those that may be `none`.
     ///
     /// # Errors
-    /// What is wrong with a list or an array, in words for whoever made the call.
+    /// What is wrong with a list, an array or a value that may be `none`, in words for whoever made the call.
     pub fn words_passed(&self, op: OpId, passed: &[i64]) -> Result<Vec<i64>, String> {
         let declared = &self.protocol.ops[op.index()].args;
         let (mut words, mut left) = (Vec::new(), passed);
@@ -39,7 +40,11 @@ impl Engine {
                     let value = array.to_words(elements.iter().copied()).0;
                     words.extend(value[..array.words()].iter().map(|word| word.cast_signed()));
                 }
-                (_, own) => words.extend(own),
+                (_, own) => {
+                    let checked = own.iter().try_for_each(|value| self.check_passed(&named.ty, *value));
+                    checked.map_err(|what| format!("`{}`: {what}", named.name))?;
+                    words.extend(own);
+                }
             }
         }
         Ok(words)
@@ -87,6 +92,14 @@ impl Engine {
         firsts
     }
 
+    /// Whether a program may pass a number where a value of this type is wanted that may be `none`.
+    fn check_passed(&self, ty: &Type, value: i64) -> Result<(), FaultKind> {
+        match ty {
+            Type::OrNone(_) => Optional::new(self.nodes, ty, ty).of(value).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// A place for a node may hold `none` until it is set; what is passed as a node is one.
     fn check_elements(&self, named: &Named, fields: &[Cell], elements: &[i64]) -> Result<(), String> {
         let (Type::List { of, .. } | Type::Array { of, .. }) = &named.ty else { return Ok(()) };
@@ -99,7 +112,10 @@ impl Engine {
         let each = fields.iter().zip(types).cycle();
         for (number, (&value, (field, ty))) in elements.iter().zip(each).enumerate() {
             let is_none = value == -1 && *ty == Type::Node { optional: false };
-            let checked = if is_none { Err(FaultKind::NoneUsed) } else { field.check(value) };
+            let checked = match is_none {
+                true => Err(FaultKind::NoneUsed),
+                false => self.check_passed(ty, value).and_then(|()| field.check(value)),
+            };
             let place = number / fields.len();
             checked.map_err(|what| format!("element {place} of `{}`: {what}", named.name))?;
         }

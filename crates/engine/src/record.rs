@@ -118,7 +118,10 @@ impl Engine {
     pub fn scalar_text(&self, ty: &Type, value: i64) -> String {
         match ty {
             Type::Bool => (value != 0).to_string(),
-            Type::Node { .. } | Type::ObjectOrNone(_) | Type::Thread if value == -1 => "none".into(),
+            Type::Node { .. } | Type::ObjectOrNone(_) | Type::OrNone(_) | Type::Thread if value == ty.none() => {
+                "none".into()
+            }
+            Type::OrNone(of) => self.scalar_text(of, value),
             Type::Address => format!("{value:#x}"),
             Type::Word => value.cast_unsigned().to_string(),
             Type::Object(kind) | Type::ObjectOrNone(kind) => match self.protocol.objects.get(kind.index()) {

@@ -125,6 +125,8 @@ impl<W: SystemView> Telling<'_, '_, '_, W> {
                 return self.set_value(of, out);
             }
             ExprKind::Not(inner)
+            | ExprKind::Given(inner)
+            | ExprKind::Optional(inner)
             | ExprKind::Negate(inner)
             | ExprKind::Index(inner)
             | ExprKind::NodeAt(inner)

@@ -164,9 +164,11 @@ pub enum Type {
         name: Ident,
         optional: bool,
     },
+    /// A range, optional if followed by `?`.
     Range {
         lo: Expr,
         hi: Expr,
+        optional: bool,
     },
     Set {
         of: Box<Type>,

@@ -168,6 +168,11 @@ fn comment(protocol: &Protocol, op: &Op) -> String {
             Type::Node { .. } => said.push(format!("{what} is a node")),
             Type::Bool => said.push(format!("{what} is 0 or 1")),
             Type::Address => said.push(format!("{what} points into shared memory")),
+            Type::OrNone(of) => said.push(match &**of {
+                Type::Int { lo, hi } => format!("{what} is from {lo} to {hi}, or -1 for none"),
+                Type::Address => format!("{what} points into shared memory, or is null for none"),
+                _ => format!("{what} is 0 or 1, or -1 for none"),
+            }),
             Type::List { of, up_to, .. } => {
                 let each = elements(protocol, of);
                 said.push(format!("{what} points to {what}_length elements, at most {up_to}, {each}"));
@@ -202,12 +207,14 @@ fn elements(protocol: &Protocol, of: &Type) -> String {
             let fields = protocol.records[record.index()].fields.iter().map(|field| field.name.as_str());
             format!("each {}", fields.collect::<Vec<_>>().join(", "))
         }
+        Type::OrNone(_) => format!("each {}, where none is -1", protocol.type_name(of)),
         other => format!("each {}", protocol.type_name(other)),
     }
 }
 
 fn c_type(ty: &Type) -> &'static str {
     match ty {
+        Type::OrNone(of) => c_type(of),
         Type::Bool => "int",
         Type::Address | Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => "void *",
         Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_) => "int32_t",

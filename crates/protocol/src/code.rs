@@ -86,7 +86,7 @@ pub enum CopyIn {
     Memory,
 }
 
-/// The forms of an expression. Scalars are 64-bit numbers: truth values 0 and 1, `none` -1.
+/// The forms of an expression. Scalars are 64-bit numbers: truth values 0 and 1, `none` -1 (of a word [`NO_WORD`]).
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A scalar known when the protocol is loaded.
@@ -127,6 +127,10 @@ pub enum ExprKind {
     FaultOperation,
     /// What a compare-and-exchange expects.
     FaultExpected,
+    /// The value of a scalar that may be `none`, which is a fault here.
+    Given(Box<Expr>),
+    /// A scalar as one that may be `none`, of the type of the whole. A number outside its range is a fault, and so is a plain value that stands for `none`.
+    Optional(Box<Expr>),
     /// Logical negation.
     Not(Box<Expr>),
     /// Arithmetic negation.

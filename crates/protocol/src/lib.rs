@@ -95,6 +95,8 @@ ids! {
 
 /// Most nodes of a machine. What a protocol may need with any number of nodes is worked out for so many.
 pub const MAX_NODES: u32 = 1024;
+/// The word that stands for `none` in a `word?`, which therefore cannot hold it: no small number, and as a floating-point number the one next to -0.
+pub const NO_WORD: i64 = i64::MIN + 1;
 
 /// For so many nodes it is looked at when a protocol is compiled whether its lists, sets and handlers are too long. Whether they
 /// are with more, up to [`MAX_NODES`], is looked at when it is loaded for so many.
@@ -194,6 +196,8 @@ pub enum Type {
     Object(ObjectKindId),
     /// The same, or `none` (-1).
     ObjectOrNone(ObjectKindId),
+    /// A [`Type::Bool`], [`Type::Int`], [`Type::Address`] or [`Type::Word`], or `none`: [`Type::none`] says which number that is.
+    OrNone(Box<Type>),
     /// A waiting thread of this node, to `return` to; may be `none` (-1).
     Thread,
     /// A set of nodes.
@@ -226,6 +230,24 @@ pub enum Type {
 }
 
 impl Type {
+    /// The number that stands for `none` in a value of this type: -1, or of a word [`NO_WORD`].
+    #[must_use]
+    pub fn none(&self) -> i64 {
+        match self {
+            Type::OrNone(of) if **of == Type::Word => NO_WORD,
+            _ => -1,
+        }
+    }
+
+    /// The type of what a value is if it is not `none`, of those that are declared by [`Type::OrNone`].
+    #[must_use]
+    pub fn given(&self) -> Option<&Type> {
+        match self {
+            Type::OrNone(of) => Some(of),
+            _ => None,
+        }
+    }
+
     /// Of which kind the object is that a value names, if it names one.
     pub fn object(&self) -> Option<ObjectKindId> {
         match self {
@@ -388,7 +410,7 @@ impl Op {
     /// What a call returns by which it says nothing, as one about no object does: 0, `false` or `none`.
     pub fn nothing(&self) -> i64 {
         match self.result {
-            Some(Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_)) => -1,
+            Some(Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_) | Type::OrNone(_)) => -1,
             _ => 0,
         }
     }

@@ -149,6 +149,7 @@ impl Protocol {
             Type::Thread => "thread".into(),
             Type::Object(kind) => self.objects[kind.index()].clone(),
             Type::ObjectOrNone(kind) => format!("{}?", self.objects[kind.index()]),
+            Type::OrNone(of) => format!("{}?", self.type_name(of)),
             Type::NodeSet => "set of node".into(),
             Type::IntSet { lo, hi } => format!("set of {lo}..{hi}"),
             Type::List { of, up_to, queue } => {

@@ -163,6 +163,8 @@ pub fn parts(whole: &Expr) -> Vec<&Expr> {
         ExprKind::LocalElement(_, index, _) => vec![index],
         ExprKind::InState(owner, ..) => object_of(owner).into_iter().collect(),
         ExprKind::Not(e)
+        | ExprKind::Given(e)
+        | ExprKind::Optional(e)
         | ExprKind::Negate(e)
         | ExprKind::SetCount(e)
         | ExprKind::Pick(e)

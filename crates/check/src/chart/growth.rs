@@ -135,7 +135,7 @@ impl Bounded {
             (Type::Array { of, .. }, _) => (&**of, var.name.clone()),
             (ty, _) => (ty, var.name.clone()),
         };
-        let bound = match ty {
+        let bound = match ty.given().unwrap_or(ty) {
             Type::Int { lo, hi } => format!("{}..{}", lo.at(model.nodes), hi.at(model.nodes)),
             Type::List { up_to, .. } => format!("up to {}", up_to.at(model.nodes)),
             _ => return None,

@@ -39,7 +39,7 @@ pub(crate) fn objects_are_alike(protocol: &Protocol, every_order: bool) -> bool 
 fn names_object(protocol: &Protocol, ty: &Type) -> bool {
     match ty {
         Type::Address | Type::Object(_) | Type::ObjectOrNone(_) => true,
-        Type::List { of, .. } | Type::Array { of, .. } => names_object(protocol, of),
+        Type::List { of, .. } | Type::Array { of, .. } | Type::OrNone(of) => names_object(protocol, of),
         Type::Record(record) => {
             protocol.records[record.index()].fields.iter().any(|field| names_object(protocol, &field.ty))
         }

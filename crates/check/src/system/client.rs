@@ -334,9 +334,10 @@ fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyP
     let BodyStep::Look(ScenarioAction::Call { op, args, .. }) = &place.step else { return Ok(()) };
     let op = &protocol.ops[op.index()];
     for (value, arg, ty) in passed(protocol, op, args) {
-        let Type::Int { lo, hi } = ty else { continue };
+        let Type::Int { lo, hi } = ty.given().unwrap_or(ty) else { continue };
         let (lo, hi, value) = (lo.at(system.nodes), hi.at(system.nodes), value.at(BLOCK_BYTES.cast_signed()));
-        if !(lo..=hi).contains(&value) {
+        let is_none = ty.given().is_some() && value == ty.none();
+        if !is_none && !(lo..=hi).contains(&value) {
             let at = protocol.sources.place(place.span);
             let what = format!(
                 "{at}: the scenario `{}` passes {value} as `{}` of `{}`, which is from {lo} to {hi} here",
@@ -595,6 +596,11 @@ impl Domains<'_> {
             Type::Word => single(0..i64::from(system.values)),
             Type::Object(kind) => single(0..i64::from(objects[kind.index()])),
             Type::ObjectOrNone(kind) => single(-1..i64::from(objects[kind.index()])),
+            Type::OrNone(of) => {
+                let mut values = vec![vec![ty.none()]];
+                values.extend(self.scalars(of)?);
+                Some(values)
+            }
             Type::NodeSet | Type::IntSet { .. } | Type::Thread => None,
             Type::List { .. } | Type::Record(_) | Type::Array { .. } => None,
         }

@@ -22,7 +22,7 @@ fn search(nodes: u32) -> Config<'static> {
 }
 
 /// Explores a system with everything that is left out or exchanged, and without. `None` if it is too large.
-fn agree(protocol: &Arc<Protocol>, nodes: u32) -> Result<Option<Report>, TestCaseError> {
+pub fn agree(protocol: &Arc<Protocol>, nodes: u32) -> Result<Option<Report>, TestCaseError> {
     let explored = |config: &Config| explore(protocol, config).map_err(|error| TestCaseError::reject(error.message));
     let whole = search(nodes);
     let plain = Config {

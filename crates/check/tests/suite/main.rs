@@ -29,6 +29,7 @@ mod made;
 mod mutant;
 mod mutants;
 mod mutations;
+mod optional;
 mod oracle;
 mod orders;
 mod random;

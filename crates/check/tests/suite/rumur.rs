@@ -5,6 +5,7 @@
 use crate::arrays;
 use crate::elsewhere;
 use crate::made;
+use crate::optional;
 use crate::oracle::{Answer, Oracle, SLOW, compile, number_before, quicker, root, run, system};
 use crate::shipped::written;
 use crate::slow;
@@ -125,6 +126,28 @@ fn another_checker_counts_the_same_states_where_handlers_make_objects() {
             other.compare(&format!("made-{seed}"), &protocol, &config, &report).unwrap();
         }
     }
+}
+
+#[test]
+fn another_checker_counts_the_same_states_of_values_that_may_be_none() {
+    let other = quicker();
+    if !other.is_installed() {
+        return;
+    }
+    let few = System { ops: Some(2), ..system(2, 1).system };
+    let config = Config { system: few, max_states: Some(10_000), ..system(2, 1) };
+    let (mut verdicts, most) = ([0; 3], if slow::is_asked_for() { 60 } else { 4 });
+    for seed in (0..400u64).map(|number| number * 7919) {
+        let protocol = written(&optional::protocol(seed));
+        let report = explore(&protocol, &config).unwrap();
+        let told = &mut verdicts[report.verdict as usize];
+        if report.verdict == Verdict::Incomplete || *told >= most / 2 {
+            continue;
+        }
+        *told += 1;
+        other.compare(&format!("optional-{seed}"), &protocol, &config, &report).unwrap();
+    }
+    assert!(verdicts[Verdict::Holds as usize] == most / 2 && verdicts[Verdict::Violated as usize] == most / 2);
 }
 
 #[test]

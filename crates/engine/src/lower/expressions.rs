@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use crate::flat::{FaultPart, Op, Reg, Seek, Whose};
+use crate::optional::Optional;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId, Type};
 
@@ -94,6 +95,15 @@ impl Lowering<'_> {
             ExprKind::FaultValue => Op::Fault { to, part: FaultPart::Value },
             ExprKind::FaultOperation => Op::Fault { to, part: FaultPart::Operation },
             ExprKind::FaultExpected => Op::Fault { to, part: FaultPart::Expected },
+            ExprKind::Given(inner) => {
+                self.scalar(inner, to)?;
+                Op::CheckGiven { from: to, none: inner.ty.none() }
+            }
+            ExprKind::Optional(inner) => {
+                let optional = Optional::new(self.engine.nodes, &inner.ty, &expr.ty);
+                self.scalar(inner, to)?;
+                Op::Optional { to, optional: self.optional_of(optional)? }
+            }
             ExprKind::Not(inner) => Op::Not { to, from: self.value(inner)? },
             ExprKind::Negate(inner) => Op::Negate { to, from: self.value(inner)? },
             ExprKind::Binary(operator @ (Operator::And | Operator::Or), left, right) => {

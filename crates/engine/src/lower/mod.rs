@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reaction, Reg, SetReg, Target, Way};
 use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
 use crate::layout::{Cell, ListCell, SetCell, Shape};
+use crate::optional::Optional;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot, Type};
 
@@ -232,6 +233,15 @@ impl Lowering<'_> {
         let at = self.code.cells.iter().position(|known| *known == cell).unwrap_or_else(|| {
             self.code.cells.push(cell);
             self.code.cells.len() - 1
+        });
+        u16::try_from(at).ok()
+    }
+
+    /// What a scalar must be that becomes one that may be `none`, among those that instructions name.
+    pub fn optional_of(&mut self, optional: Optional) -> Option<u16> {
+        let at = self.code.optionals.iter().position(|known| *known == optional).unwrap_or_else(|| {
+            self.code.optionals.push(optional);
+            self.code.optionals.len() - 1
         });
         u16::try_from(at).ok()
     }

@@ -372,6 +372,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 let (role, object) = beside.other;
                 reg!(self, to) = i64::from(self.in_state(role, object, &code.states[states as usize]));
             }
+            Op::CheckGiven { from, none } => {
+                if reg!(self, from) == none {
+                    return trouble(FaultKind::NoValue, span!(self, at));
+                }
+            }
+            Op::Optional { to, optional } => {
+                reg!(self, to) = check!(self, at, code.optionals[optional as usize].of(reg!(self, to)));
+            }
             Op::CheckNode { from } => {
                 check!(self, at, self.engine.node(reg!(self, from)));
             }

@@ -314,3 +314,54 @@ fn a_fault_points_at_the_text() {
     let stray = Event { payload: Some(Payload(1)), ..arrival(&engine, "Go", block(1), 1, &[7]) };
     assert_eq!(engine.dispatch(&stray, &mut m).unwrap_err().kind, FaultKind::NotHere);
 }
+
+/// `none` among words and numbers: by what is sent, what the record is then, or what is wrong.
+#[test]
+fn none_goes_where_a_value_may_be_none() {
+    let text = "
+protocol optional
+lane main fifo buffered
+message Word(w: word) on main
+message Less(n: 0..3) on main
+message Both(n: 0..3?, w: word?) on main
+message Look on main
+role home of block {
+  var w: word?
+  var n: 2..3?
+  var same: bool?
+  state Only: write {
+    on Word(x) { w = x; same = w == x }
+    on Less(x) { same = n == x - 1; n = x - 1 }
+    on Both(x, y) { n = x; w = y; same = x == y; if x != none { w = x } else { w = x } }
+    on Look { if w == none and n == none and same == none { goto Only } }
+  }
+}";
+    let engine = load(text, 2);
+    let none = trivium_protocol::NO_WORD;
+    let said = |name: &str, args: &[i64]| {
+        let mut m = Local::new(&engine, 0, 1, 32);
+        match engine.dispatch(&arrival(&engine, name, block(0), 1, args), &mut m) {
+            Ok(_) => describe(&engine, &mut m, "home", block(0)),
+            Err(fault) => fault.kind.to_string(),
+        }
+    };
+    let walked = load(text, 2).walking();
+    for (name, args, told) in [
+        ("Word", &[7][..], "Only w=7 same=true"),
+        ("Word", &[none], "the word 0x8000000000000001 stands for `none` where a word may be none"),
+        ("Less", &[0], "-1 is outside 2..3"),
+        ("Less", &[1], "0 is outside 2..3"),
+        ("Less", &[3], "Only n=2 same=false"),
+        ("Both", &[2, 2], "Only w=2 n=2 same=true"),
+        ("Both", &[-1, none], "Only same=true"),
+        ("Both", &[-1, -1], "Only same=false"),
+        ("Both", &[1, 1], "1 is outside 2..3"),
+    ] {
+        assert_eq!(said(name, args), told, "{name} {args:?}");
+        let mut m = Local::new(&walked, 0, 1, 32);
+        let outcome = walked.dispatch(&arrival(&walked, name, block(0), 1, args), &mut m);
+        let alone =
+            outcome.map_or_else(|fault| fault.kind.to_string(), |_| describe(&walked, &mut m, "home", block(0)));
+        assert_eq!(alone, told, "walked: {name} {args:?}");
+    }
+}

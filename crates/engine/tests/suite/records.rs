@@ -58,6 +58,21 @@ proptest! {
     }
 
     #[test]
+    fn scalars_that_may_be_none_round_trip(nodes in 1u32..=1024, word in any::<i64>(), lo in 0i64..600, len in 0i64..600) {
+        let optional = |of: Type| Type::OrNone(Box::new(of));
+        let first = Value::Scalar(word);
+        prop_assert_eq!(round_trip(optional(Type::Word), NO_WORD, nodes, word), first.clone());
+        prop_assert_eq!(round_trip(optional(Type::Address), -1, nodes, word), first);
+        let truth = word.rem_euclid(3) - 1;
+        prop_assert_eq!(round_trip(optional(Type::Bool), 1, nodes, truth), Value::Scalar(truth));
+        for value in [-1, lo, lo + len] {
+            prop_assert_eq!(round_trip(optional(range(lo, lo + len)), -1, nodes, value), Value::Scalar(value));
+            let (below, negative) = (range(-2 - lo - len, -2 - lo), if value == -1 { -1 } else { -2 - value });
+            prop_assert_eq!(round_trip(optional(below), -1, nodes, negative), Value::Scalar(negative));
+        }
+    }
+
+    #[test]
     fn sets_of_numbers_round_trip(lo in -500i64..500, count in 1i64..=256, picks in prop::collection::vec(0i64..256, 0..40)) {
         let ty = Type::IntSet { lo: Bound::fixed(lo), hi: Bound::fixed(lo + count - 1) };
         let mut hand = Hand::new();

@@ -160,7 +160,12 @@ impl Scope<'_> {
     pub fn number(&self, expr: &Expr) -> model::Expr {
         let nodes = self.export.model.nodes;
         match &expr.kind {
-            ExprKind::Constant(bound) => bound.at(nodes).into(),
+            ExprKind::Constant(bound) => self.export.exported(&expr.ty, bound.at(nodes)).into(),
+            ExprKind::Given(inner) => {
+                let (lo, hi) = self.export.range(&expr.ty, false);
+                within(self.number(inner), lo, hi)
+            }
+            ExprKind::Optional(inner) => self.optional(inner, &expr.ty),
             ExprKind::Local(local) => self.local(*local, 0),
             ExprKind::LocalField(local, field) => self.local(*local, *field),
             ExprKind::Var(place) => self.place(place),
@@ -250,6 +255,16 @@ impl Scope<'_> {
             | ExprKind::InState(..)
             | ExprKind::Over(..) => choice(self.truth(expr), 1, 0),
         }
+    }
+
+    /// A value that becomes one of a type with `none`.
+    fn optional(&self, value: &Expr, ty: &Type) -> model::Expr {
+        let (lo, hi) = self.export.range(ty.given().unwrap_or(ty), false);
+        let number = self.number(value);
+        if value.ty.given().is_none() {
+            return within(number, lo, hi);
+        }
+        choice((&number).is(-1), -1, within(number.clone(), lo, hi))
     }
 
     /// The number of an object: `none` names none.

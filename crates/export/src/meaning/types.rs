@@ -60,6 +60,10 @@ impl Export<'_> {
             Type::ObjectOrNone(kind) => (-1, i64::from(self.model.objects[kind.index()].max(1)) - 1),
             Type::Address => (0, MOST_WORD),
             Type::Word => (0, self.most_declared),
+            Type::OrNone(of) => {
+                let (lo, hi) = self.range(of, argument);
+                (lo.min(-1), hi.max(-1))
+            }
             Type::NodeSet | Type::IntSet { .. } => (0, all_of(self.set_range(ty).1)),
             Type::Array { .. } | Type::List { .. } => (0, self.packed(ty).map_or(0, |packed| packed.most())),
             Type::Record(_) => (0, 0),
@@ -71,9 +75,15 @@ impl Export<'_> {
         match ty {
             Type::Int { lo, .. } => initial.unwrap_or(lo.at(self.model.nodes)),
             Type::Node { .. } | Type::ObjectOrNone(_) | Type::Thread => -1,
+            Type::OrNone(_) => self.exported(ty, initial.unwrap_or(ty.none())),
             Type::Bool | Type::Address | Type::Word => initial.unwrap_or(0),
             _ => 0,
         }
+    }
+
+    /// A value of a type as the model has it: `none` is -1, whatever it is elsewhere.
+    pub fn exported(&self, ty: &Type, value: i64) -> i64 {
+        if ty.given().is_some() && value == ty.none() { -1 } else { value }
     }
 
     /// The scalar parts of a type: one, or the fields of a record.

@@ -1,6 +1,7 @@
 //! Scenarios: the bodies of their threads, and the outcome that they forbid.
 
 use super::frame::{Binding, Frame, Scope};
+use super::optional::is_none;
 use super::types::NUMBER;
 use super::*;
 use crate::ast::{BodyForm, BodyStatement, ExprKind as Form};
@@ -507,9 +508,7 @@ impl<'c> Bodies<'c> {
     /// What is passed for a parameter ([`Protocol::passed_for`]): `3`, or of a list or array `{1, 2}`.
     fn passed(&mut self, arg: &ast::Expr, ty: &Type, values: &mut Vec<ScenarioValue>) -> Option<()> {
         let (Type::List { of, .. } | Type::Array { of, .. }) = ty else {
-            let value = self.argument(arg)?;
-            self.fits(value, arg, ty)?;
-            values.push(value);
+            values.push(self.scalar_passed(arg, ty)?);
             return Some(());
         };
         let name = self.compiler.type_name(ty);
@@ -529,9 +528,7 @@ impl<'c> Bodies<'c> {
             values.push(number(given as i64));
         }
         for element in elements {
-            let value = self.argument(element)?;
-            self.fits(value, element, of)?;
-            values.push(value);
+            values.push(self.scalar_passed(element, of)?);
         }
         let taken = values.len() - at;
         if taken > all || (!is_list && taken < all) {
@@ -544,10 +541,21 @@ impl<'c> Bodies<'c> {
         Some(())
     }
 
+    /// A number, or `none` where that is passed.
+    fn scalar_passed(&mut self, arg: &ast::Expr, ty: &Type) -> Option<ScenarioValue> {
+        let may_be_none = matches!(ty, Type::OrNone(_) | Type::ObjectOrNone(_) | Type::Node { optional: true });
+        if may_be_none && is_none(arg) {
+            return Some(number(ty.none()));
+        }
+        let value = self.argument(arg)?;
+        self.fits(value, arg, ty)?;
+        Some(value)
+    }
+
     /// Whether a call takes an argument. With other parameters than the file declares `check` looks, where the scenario is run: the file means something
     /// without it.
     fn fits(&mut self, value: ScenarioValue, arg: &ast::Expr, ty: &Type) -> Option<()> {
-        let is_outside = match ty {
+        let is_outside = match ty.given().unwrap_or(ty) {
             Type::Int { .. } if self.compiler.protocol.params.iter().any(|param| param.value != param.declared) => {
                 false
             }

@@ -1,5 +1,6 @@
 //! Everything that has a name, before any handler is looked at.
 
+use super::optional::is_none;
 use super::*;
 use crate::ast::Item;
 
@@ -333,8 +334,9 @@ impl Compiler {
                     format!("a call about no {kind} returns 0, `false` or `none`, and `{result}` has none of them");
                 self.error(name.span, what).help("let the result have one, or the first parameter no `?`");
             }
-            let name_text = name.text.clone();
-            self.protocol.ops.push(Op { name: name_text, object, object_may_be_none, args, result, span: name.span });
+            let op = Op { name: name.text.clone(), object, object_may_be_none, args, result, span: name.span };
+            self.refuse_optional_words(&op);
+            self.protocol.ops.push(op);
         }
     }
 
@@ -469,6 +471,8 @@ impl Compiler {
 
     fn initial(&mut self, expr: &ast::Expr, ty: &Type) -> i64 {
         match (&expr.kind, ty) {
+            (_, Type::OrNone(_)) if is_none(expr) => ty.none(),
+            (_, Type::OrNone(of)) => self.initial(expr, of),
             (ast::ExprKind::Name(n), Type::Bool) if n == "true" => 1,
             (ast::ExprKind::Name(n), Type::Bool) if n == "false" => 0,
             (_, Type::Bool) => {
@@ -581,6 +585,7 @@ impl Compiler {
 pub(super) fn first_value(ty: &Type) -> i64 {
     match ty {
         Type::Int { lo, .. } => lo.constant,
+        Type::OrNone(_) => ty.none(),
         _ => 0,
     }
 }

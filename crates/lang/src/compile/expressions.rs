@@ -1,6 +1,7 @@
 //! Expressions: names looked up, types checked, constants folded.
 
 use super::frame::{Binding, Frame, Origin};
+use super::optional::{self, coerced, is_none, plain};
 use super::places::Target;
 use super::types::{ANY_NODE, NUMBER, SOME_NODE, is_number, is_scalar, is_set};
 use super::*;
@@ -65,25 +66,15 @@ impl Compiler {
                 let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr_of(frame, e, of)).collect();
                 Expr { kind: ExprKind::SetOf(elements?), ty: wanted.clone(), span: expr.span }
             }
-            (ast::ExprKind::Name(n), Type::Thread) if n == "none" => {
-                Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: Type::Thread, span: expr.span }
-            }
-            (ast::ExprKind::Name(n), Type::Object(kind)) if n == "none" => {
-                let kind = &self.protocol.objects[kind.index()];
-                let (found, help) =
-                    (format!("`none` is no {kind}"), format!("what may be none has the type `{kind}?`"));
-                self.error(expr.span, found).help(help);
-                return None;
-            }
-            (ast::ExprKind::Name(n), Type::ObjectOrNone(_)) if n == "none" => {
-                Expr { kind: ExprKind::Constant(Bound::fixed(-1)), ty: wanted.clone(), span: expr.span }
-            }
+            _ if is_none(expr) => self.none(wanted, expr.span)?,
             _ => self.expr(frame, expr)?,
         };
         if !self.require(expr.span, &lowered.ty, wanted) {
             return None;
         }
-        if let (ExprKind::Constant(c), Type::Int { lo, hi }) = (&lowered.kind, wanted)
+        let is_given = !is_none(expr);
+        if let (ExprKind::Constant(c), Type::Int { lo, hi }) = (&lowered.kind, wanted.given().unwrap_or(wanted))
+            && is_given
             && c.per_node == 0
             && (c.constant < lo.at(1).min(lo.at(MAX_NODES)) || c.constant > hi.at(MAX_NODES).max(hi.at(1)))
         {
@@ -91,7 +82,7 @@ impl Compiler {
             self.error(expr.span, format!("{c} is not in {wanted}"));
             return None;
         }
-        Some(lowered)
+        Some(coerced(lowered, wanted))
     }
 
     /// An expression.
@@ -129,7 +120,7 @@ impl Compiler {
             ast::ExprKind::Name(name) => self.name(frame, name, span),
             ast::ExprKind::Set(elements) => {
                 let elements: Option<Vec<Expr>> = elements.iter().map(|e| self.expr(frame, e)).collect();
-                let elements = elements?;
+                let elements: Vec<Expr> = elements?.into_iter().map(plain).collect();
                 let numbers = elements.first().is_some_and(|e| is_number(&e.ty));
                 let ty = if numbers {
                     Type::IntSet { lo: Bound::fixed(0), hi: Bound::fixed(255) }
@@ -543,7 +534,7 @@ impl Compiler {
                 }
             };
             self.require(left.span, &element.ty, &wanted);
-            return make(ExprKind::In(Box::new(element), Box::new(set)), Type::Bool);
+            return make(ExprKind::In(Box::new(coerced(element, &wanted)), Box::new(set)), Type::Bool);
         }
         if matches!(op, "and" | "or") {
             let left = self.expr_of(frame, left, &Type::Bool)?;
@@ -553,7 +544,8 @@ impl Compiler {
         }
         // What is written out has the type of what it is compared with.
         let is_written_out = |side: &ast::Expr| matches!(side.kind, ast::ExprKind::Set(_));
-        if matches!(op, "==" | "!=") && is_written_out(left) && !is_written_out(right) {
+        let comes_second = |side: &ast::Expr| is_written_out(side) || is_none(side);
+        if matches!(op, "==" | "!=") && comes_second(left) && !comes_second(right) {
             return self.binary(frame, op, right, left, span);
         }
         let left = self.expr(frame, left)?;
@@ -564,8 +556,7 @@ impl Compiler {
             return self.array_binary(frame, op, left, right, span);
         }
         if matches!(op, "==" | "!=") {
-            let is_none = matches!(&right.kind, ast::ExprKind::Name(n) if n == "none");
-            let right = if is_none && left.ty.object().is_some() || left.ty == Type::Thread {
+            let right = if is_none(right) && is_scalar(&left.ty) || left.ty == Type::Thread {
                 self.expr_of(frame, right, &left.ty.clone())?
             } else {
                 self.expr(frame, right)?
@@ -585,8 +576,17 @@ impl Compiler {
                 self.error(span, format!("{l} and {r} cannot be compared"));
                 return None;
             }
-            let op = if op == "==" { Operator::Equal } else { Operator::Different };
-            return make(ExprKind::Binary(op, Box::new(left), Box::new(right)), Type::Bool);
+            let equal = optional::equal(left, right, span);
+            return Some(match (op, equal.kind) {
+                ("!=", ExprKind::Binary(Operator::Equal, left, right)) => {
+                    Expr { kind: ExprKind::Binary(Operator::Different, left, right), ..equal }
+                }
+                ("!=", kind) => {
+                    let equal = Expr { kind, ty: Type::Bool, span };
+                    Expr { kind: ExprKind::Not(Box::new(equal)), ty: Type::Bool, span }
+                }
+                (_, kind) => Expr { kind, ty: equal.ty, span },
+            });
         }
         if matches!(left.ty, Type::Node { .. }) {
             self.error(span, "nodes have no order and no arithmetic")
@@ -595,6 +595,7 @@ impl Compiler {
         }
         let right = self.expr_of(frame, right, &NUMBER)?;
         self.require(left.span, &left.ty, &NUMBER);
+        let left = plain(left);
         let (op, swap, ty) = match op {
             "+" => (Operator::Add, false, NUMBER),
             "-" => (Operator::Subtract, false, NUMBER),
@@ -649,7 +650,7 @@ impl Compiler {
         } else {
             let wanted = if set_type == Type::NodeSet { ANY_NODE } else { NUMBER };
             self.require(right.span, &right.ty, &wanted);
-            let span = right.span;
+            let (span, right) = (right.span, plain(right));
             Expr { kind: ExprKind::SetOf(vec![right]), ty: set_type.clone(), span }
         };
         let (left, right) = (Box::new(left), Box::new(right));

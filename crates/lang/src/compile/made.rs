@@ -38,7 +38,7 @@ fn role(kind: &ast::Ident, up_to: &ast::Expr) -> ast::Role {
     // That the number of nodes may not say how many is an error where it stands, and not one of this set, too.
     let is_constant = !matches!(&up_to.kind, ast::ExprKind::Name(name) if name == "nodes");
     let hi = if is_constant { up_to.clone() } else { zero.clone() };
-    let of = Box::new(ast::Type::Range { lo: zero, hi });
+    let of = Box::new(ast::Type::Range { lo: zero, hi, optional: false });
     role.vars.push(ast::Var { name: ident(USED), ty: ast::Type::Set { of, span }, initial: None });
     role.states.push(ast::State {
         name: ident("Counted"),

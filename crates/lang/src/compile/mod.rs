@@ -15,6 +15,7 @@ mod ghosts;
 mod initially;
 mod limits;
 mod made;
+mod optional;
 mod performs;
 mod places;
 mod roles;

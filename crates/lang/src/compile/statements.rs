@@ -2,6 +2,7 @@
 
 use super::declare::access_of;
 use super::frame::{Frame, Lowered, Origin};
+use super::optional::{coerced, is_none, plain};
 use super::places::Target;
 use super::types::{ANY_NODE, NUMBER, is_set};
 use super::*;
@@ -259,8 +260,9 @@ impl Compiler {
         }
         let value = self.expr_of(frame, value, &NUMBER)?;
         self.require(target.span, &ty, &NUMBER);
-        let old = Expr { kind: ExprKind::Var(place.clone()), ty, span: target.span };
-        Some(vec![StepKind::Assign(place, vec![changed_by(sign, old, value, span)])])
+        let old = Expr { kind: ExprKind::Var(place.clone()), ty: ty.clone(), span: target.span };
+        let new = coerced(changed_by(sign, plain(old), value, span), &ty);
+        Some(vec![StepKind::Assign(place, vec![new])])
     }
 
     /// What is assigned from `q.pop()`, if that is the value: the step that takes the element out, and what it is then.
@@ -274,8 +276,11 @@ impl Compiler {
         let (list, element) = self.popped(frame, value)?;
         self.require(value.span, &element, ty);
         let local = frame.hidden_local(&self.protocol, "", element.clone());
-        let values = self.local_values(local, &element, span);
-        Some((StepKind::Pop(list, local), values))
+        let values = self.local_values(local, &element, span).into_iter().map(|value| match types::is_scalar(ty) {
+            true => coerced(value, ty),
+            false => value,
+        });
+        Some((StepKind::Pop(list, local), values.collect()))
     }
 
     /// An element of a list or array, from a field on, gets the value of an expression.
@@ -314,7 +319,7 @@ impl Compiler {
         } else {
             let value = self.expr_of(frame, value, &NUMBER)?;
             self.require(target, &ty, &NUMBER);
-            changed_by(sign, old, value, span)
+            coerced(changed_by(sign, plain(old), value, span), &ty)
         };
         Some(vec![StepKind::AssignElement(place, index, field, vec![new])])
     }
@@ -364,7 +369,7 @@ impl Compiler {
             _ => NUMBER,
         };
         self.require(value.span, &value.ty, &wanted);
-        Some(value)
+        Some(coerced(value, &wanted))
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -590,12 +595,11 @@ impl Compiler {
         let call = if to.is_none() { frame.call } else { None };
         let value = match (value, self.none_returned(call)) {
             (None, _) => None,
-            (Some(value), Some(ty)) if matches!(&value.kind, ast::ExprKind::Name(name) if name == "none") => {
-                Some(self.expr_of(frame, value, &ty)?)
-            }
+            (Some(value), Some(ty)) if is_none(value) => Some(self.expr_of(frame, value, &ty)?),
             (Some(value), _) => Some(self.expr(frame, value)?),
         };
         self.returned(frame, call, value.as_ref(), span)?;
+        let value = value.map(|value| self.as_result(value, call));
         let to = match (to, frame.caller) {
             (Some(to), _) => Some(self.expr_of(frame, to, &Type::Thread)?),
             (None, Origin::Event) if matches!(frame.event, EventKind::Op(_)) => None,
@@ -612,11 +616,28 @@ impl Compiler {
         Some(StepKind::Return { value, to })
     }
 
-    /// The type of `none` as the result of a call, or of some call, where that is an object.
+    /// The types that a call returns, or that calls do.
+    fn results(&self, call: Option<OpId>) -> impl Iterator<Item = &Type> {
+        let ops = self.protocol.ops.iter().enumerate().filter(move |(i, _)| call.is_none_or(|call| call.index() == *i));
+        ops.filter_map(|(_, op)| op.result.as_ref())
+    }
+
+    /// The type of `none` as the result of a call, or of some call, where that is no node.
     fn none_returned(&self, call: Option<OpId>) -> Option<Type> {
-        let mut ops = self.protocol.ops.iter().enumerate().filter(|(i, _)| call.is_none_or(|call| call.index() == *i));
-        let is_optional = |ty: &Type| matches!(ty, Type::ObjectOrNone(_) | Type::Node { optional: true });
-        ops.find_map(|(_, op)| op.result.clone().filter(is_optional)).filter(|ty| matches!(ty, Type::ObjectOrNone(_)))
+        let is_optional =
+            |ty: &&Type| matches!(ty, Type::ObjectOrNone(_) | Type::OrNone(_) | Type::Node { optional: true });
+        let first = self.results(call).find(is_optional);
+        first.filter(|ty| !matches!(ty, Type::Node { .. })).cloned()
+    }
+
+    /// A value as what a call returns; as it is, if several calls return values of different types that may be none.
+    fn as_result(&self, value: Expr, call: Option<OpId>) -> Expr {
+        let fitting: Vec<&Type> = self.results(call).filter(|result| types::fits(&value.ty, result)).collect();
+        match fitting[..] {
+            [first, ref others @ ..] if others.iter().all(|other| *other == first) => coerced(value, first),
+            [..] if fitting.iter().any(|ty| ty.given().is_some()) => value,
+            [..] => plain(value),
+        }
     }
 
     /// Whether a value, or none, is what the call returns; for a stored thread, what some call returns.

@@ -33,6 +33,10 @@ pub(super) fn fits(from: &Type, to: &Type) -> bool {
         (Object(_), Int { .. } | Word) => true,
         (Bool, Word) => true,
         (IntSet { .. }, IntSet { .. }) => true,
+        // Whether there is one is looked at when it happens.
+        (OrNone(from), OrNone(to)) => fits(from, to),
+        (OrNone(from), to) => fits(from, to),
+        (from, OrNone(to)) => fits(from, to),
         // Whether there is room for all elements is looked at when it happens.
         (List { of: from, .. }, List { of: to, .. }) => from == to,
         (a, b) => a == b,
@@ -54,6 +58,7 @@ pub(super) fn is_sent(ty: &Type) -> bool {
 
 /// Whether a scalar is the same number to a protocol and to its program.
 pub(super) fn is_same_to_a_program(scalar: &Type) -> bool {
+    let scalar = scalar.given().unwrap_or(scalar);
     !matches!(scalar, Type::Thread | Type::Address | Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK))
 }
 
@@ -61,7 +66,7 @@ pub(super) fn is_same_to_a_program(scalar: &Type) -> bool {
 pub(super) fn has_value_for_none(result: &Type) -> bool {
     match result {
         Type::Int { lo, hi } => lo.at(1) <= 0 && lo.at(COMPILED_FOR) <= 0 && hi.at(1) >= 0 && hi.at(COMPILED_FOR) >= 0,
-        Type::Bool | Type::Word | Type::Node { optional: true } | Type::ObjectOrNone(_) => true,
+        Type::Bool | Type::Word | Type::Node { optional: true } | Type::ObjectOrNone(_) | Type::OrNone(_) => true,
         _ => false,
     }
 }
@@ -102,7 +107,7 @@ impl Compiler {
     pub(super) fn ty(&mut self, ty: &ast::Type) -> Option<Type> {
         match ty {
             ast::Type::Named { name, optional } => self.named_type(name, *optional),
-            ast::Type::Range { lo, hi } => {
+            ast::Type::Range { lo, hi, optional } => {
                 let span = lo.span.to(hi.span);
                 let (lo, hi) = (self.bound(lo)?, self.bound(hi)?);
                 if lo.at(1) > hi.at(1) || lo.at(COMPILED_FOR) > hi.at(COMPILED_FOR) {
@@ -116,7 +121,8 @@ impl Compiler {
                     }
                     return Some(Type::Int { lo, hi: lo });
                 }
-                Some(Type::Int { lo, hi })
+                let range = Type::Int { lo, hi };
+                Some(if *optional { self.optional_type(range, span) } else { range })
             }
             ast::Type::Set { of, span } => match self.ty(of)? {
                 Type::Node { .. } => Some(Type::NodeSet),
@@ -229,10 +235,7 @@ impl Compiler {
                 }
             }
         };
-        if optional {
-            self.error(name.span, "only nodes and objects can be optional").help("use a bool beside it");
-        }
-        Some(ty)
+        Some(if optional { self.optional_type(ty, name.span) } else { ty })
     }
 
     /// Notes that a type does not fit, unless it does.

@@ -319,6 +319,7 @@ impl Parser<'_> {
         }
         let lo = self.sum()?;
         self.need_mark("..")?;
-        Ok(Type::Range { lo, hi: self.sum()? })
+        let hi = self.sum()?;
+        Ok(Type::Range { lo, hi, optional: self.eat_mark("?") })
     }
 }

@@ -117,6 +117,8 @@ impl<C> NodeCore<C> {
     fn scalar_passed(&self, protocol: usize, name: &str, ty: &Type, passed: i64) -> Result<i64, ProgramFault> {
         match ty {
             Type::Address => self.shared_offset(name, passed),
+            Type::OrNone(of) if **of == Type::Address && passed == 0 => Ok(NONE),
+            Type::OrNone(of) => self.scalar_passed(protocol, name, of, passed),
             Type::Object(BLOCK) => Ok(self.named_block(protocol, name, passed)?.id.into()),
             Type::ObjectOrNone(BLOCK) => {
                 let offset = self.shared_offset(name, passed).ok();

@@ -21,6 +21,11 @@ pub struct Roomy {
     pub up_to: u32,
 }
 
+/// Whether a value is a place in shared memory: to its program a pointer.
+fn is_pointer(ty: &Type) -> bool {
+    *ty.given().unwrap_or(ty) == Type::Address
+}
+
 /// The finite lanes of a protocol; none if some event needs more room than one has.
 fn roomy(engine: &Engine) -> Option<Vec<Roomy>> {
     let lanes = (0..engine.protocol().lanes.len()).map(|at| LaneId::at(at));
@@ -179,7 +184,8 @@ impl Protocols {
     /// pointer.
     pub fn returned(&self, protocol: usize, op: OpId, value: i64) -> i64 {
         match self.engines[protocol].protocol().ops[op.index()].result {
-            Some(Type::Address) => value + i64::from(SHARED_BASE),
+            Some(Type::OrNone(ref of)) if is_pointer(of) && value == NONE => 0,
+            Some(ref ty) if is_pointer(ty) => value + i64::from(SHARED_BASE),
             Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) => {
                 u64::try_from(value).map_or(0, |id| (id * self.block).cast_signed() + i64::from(SHARED_BASE))
             }
@@ -190,7 +196,8 @@ impl Protocols {
     /// What a call that has returned this to its program has returned to the protocol.
     pub fn before_return(&self, protocol: usize, op: OpId, returned: i64) -> i64 {
         match self.engines[protocol].protocol().ops[op.index()].result {
-            Some(Type::Address) => returned - i64::from(SHARED_BASE),
+            Some(Type::OrNone(ref of)) if is_pointer(of) && returned == 0 => NONE,
+            Some(ref ty) if is_pointer(ty) => returned - i64::from(SHARED_BASE),
             Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) if returned == 0 => NONE,
             Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) => {
                 (returned - i64::from(SHARED_BASE)) / self.block.cast_signed()

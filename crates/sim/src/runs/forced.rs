@@ -323,6 +323,8 @@ impl Plan<'_> {
             if let [word] = &mut passed[..] {
                 *word = match declared.ty {
                     Type::Address => address(word.cast_unsigned()),
+                    // No address is a null pointer.
+                    Type::OrNone(ref of) if **of == Type::Address => u64::try_from(*word).map_or(0, address),
                     // None is no pointer.
                     Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => {
                         u64::try_from(*word).map_or(*word, |block| address(block * self.order.block))
@@ -352,6 +354,7 @@ fn called_blocks(engine: &Engine, order: &Force) -> u32 {
     let named = calls.flat_map(|(op, args)| passed(op, args));
     let last = named.filter_map(|(arg, at)| match arg.ty {
         Type::Address => Some(at[0].max(0).cast_unsigned() + 8),
+        Type::OrNone(ref of) if **of == Type::Address => u64::try_from(at[0]).ok().map(|at| at + 8),
         Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => {
             u64::try_from(at[0]).ok().map(|block| (block + 1) * order.block)
         }

@@ -37,6 +37,9 @@ mod modules;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;
 mod narrow;
+#[path = "../../../check/tests/suite/optional/protocol.rs"]
+mod optional;
+mod optional_arguments;
 mod outputs;
 mod page;
 mod parameters;

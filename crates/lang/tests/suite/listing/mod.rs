@@ -222,6 +222,7 @@ impl Lister<'_> {
             ExprKind::Constant(c) => match expr.ty {
                 Type::Bool => (c.constant != 0).to_string(),
                 Type::Node { .. } | Type::Thread if c.constant == -1 => "none".into(),
+                Type::OrNone(_) if c.constant == expr.ty.none() => "none".into(),
                 _ => c.to_string(),
             },
             ExprKind::Local(l) => self.local(*l),
@@ -243,6 +244,8 @@ impl Lister<'_> {
             ExprKind::FaultOperation => "fault.operation".into(),
             ExprKind::FaultExpected => "fault.expected".into(),
             ExprKind::Not(a) => format!("not {}", e(a)),
+            ExprKind::Given(a) => format!("given({})", e(a)),
+            ExprKind::Optional(a) => format!("optional({})", e(a)),
             ExprKind::Negate(a) => format!("-{}", e(a)),
             ExprKind::Binary(op, a, b) => {
                 let op = match op {

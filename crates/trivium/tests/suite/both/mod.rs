@@ -7,6 +7,7 @@ use crate::blocks;
 use crate::calls;
 use crate::elsewhere;
 use crate::made;
+use crate::optional;
 use crate::rooms;
 use crate::slow;
 use crate::waiting;
@@ -384,6 +385,15 @@ fn written_are_kept(protocol: fn(u64) -> String, numbers: std::ops::Range<u64>, 
 fn what_is_proved_of_arrays_and_lists_is_kept() {
     let held = written_are_kept(arrays::protocol, 0..slow::all_or(1200, 60), |number| {
         if number % 3 == 0 { system(3, 1, Some(1)) } else { system(2, 1, Some(2)) }
+    });
+    println!("{held} hold");
+    assert!(held > slow::all_or(100, 5), "{held} hold");
+}
+
+#[test]
+fn what_is_proved_of_values_that_may_be_none_is_kept() {
+    let held = written_are_kept(optional::protocol, 0..slow::all_or(1200, 60), |number| {
+        system(2 + (number % 2) as u32, 1, Some(1))
     });
     println!("{held} hold");
     assert!(held > slow::all_or(100, 5), "{held} hold");

@@ -37,8 +37,10 @@ pub fn looks_at_accesses(protocol: &Protocol) -> bool {
 pub fn can_use(protocol: &Protocol, calls_blocks: bool) -> bool {
     let kept = |assume: &Assume| matches!(assume, Assume::Alternate(..) | Assume::OneThreadPerNode);
     let barrier = protocol.promises.iter().any(|promise| matches!(promise, Promise::Barrier(_) | Promise::LastPhase));
-    let number =
-        |ty: &Type| matches!(ty, Type::Int { .. } | Type::Bool | Type::Object(_) | Type::Word | Type::Node { .. });
+    let number = |ty: &Type| {
+        let given = ty.given().unwrap_or(ty);
+        matches!(given, Type::Int { .. } | Type::Bool | Type::Object(_) | Type::Word | Type::Node { .. })
+    };
     let passed = |ty: &Type| match ty {
         Type::List { of, .. } | Type::Array { of, .. } => number(of),
         scalar => number(scalar),
@@ -235,6 +237,8 @@ impl Writer<'_> {
         match ty {
             Type::Int { lo, hi } => from(lo.at(self.uses.nodes), hi.at(self.uses.nodes)),
             Type::Object(_) => from(0, i64::from(self.uses.objects) - 1),
+            Type::OrNone(_) if from(0, 2) == 0 => ty.none(),
+            Type::OrNone(of) => self.number(of),
             Type::Node { optional } => from(-i64::from(*optional), i64::from(self.uses.nodes) - 1),
             _ => from(0, 1),
         }
