@@ -78,7 +78,8 @@ impl<N: CallHost> Caller<'_, N> {
             "node {}: {MOST_ROBBED} conditional stores in a row at {address:#x} have lost their copy while they asked for the block, under `{name}`",
             core.me
         );
-        let help = "a protocol that takes the copy away from a node that asks to store needs trivium_load_linked_exclusive32";
+        let help =
+            "a protocol that takes the copy away from a node that asks to store needs trivium_load_linked_exclusive32";
         self.node.fail(NodeError::subject(what).help(help))
     }
 
@@ -86,7 +87,10 @@ impl<N: CallHost> Caller<'_, N> {
     fn is_elsewhere(&mut self, what: &str, address: u32) -> ProgramFault {
         let core = self.node.core();
         let name = core.protocol_name_at(address);
-        let what = format!("node {}: a {what} at {address:#x}, under `{name}`, which performs it without a copy of the block", core.me);
+        let what = format!(
+            "node {}: a {what} at {address:#x}, under `{name}`, which performs it without a copy of the block",
+            core.me
+        );
         self.node.fail(NodeError::subject(what).help("use trivium_compare_swap32 or another atomic operation there"))
     }
 }

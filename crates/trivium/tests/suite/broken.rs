@@ -121,8 +121,10 @@ fn each_race_of_flash_coherence_has_a_scenario() {
         ("writeback-ignored", "home_writes_back"),
     ];
     let variants: Vec<&str> = FOUND.iter().filter_map(|(name, _)| name.strip_prefix("flash-")).collect();
-    let variants: Vec<&str> =
-        variants.into_iter().filter(|name| !["fenced-", "prefetch-", "relaxed-"].iter().any(|of| name.starts_with(of))).collect();
+    let variants: Vec<&str> = variants
+        .into_iter()
+        .filter(|name| !["fenced-", "prefetch-", "relaxed-"].iter().any(|of| name.starts_with(of)))
+        .collect();
     assert_eq!(variants, races.map(|(variant, _)| variant));
     let good = trivium(&["check", "flash-coherence", "--format", "json"]).json(0);
     let held: Vec<&str> = good["scenarios"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();

@@ -28,6 +28,7 @@ mod freed;
 mod harness;
 mod inputs;
 mod large;
+mod linked;
 mod live_trace;
 mod locks;
 #[path = "../../../check/tests/suite/made/mod.rs"]

@@ -1,0 +1,75 @@
+//! Linked loads and conditional stores, and the locks and barriers that are made of them (`programs/include/baselines.h`).
+
+use crate::harness::{in_file, trivium};
+use crate::slow;
+
+const BACKENDS: [&[&str]; 3] = [&["sim", "-m", "flash"], &["sim", "-m", "typhoon"], &["run"]];
+
+/// Protocols, and whether the load has to ask as a store does: where a node that asks to store gives its copy up first.
+const PROTOCOLS: [(&str, &str); 6] = [
+    ("msi", "0"),
+    ("stache", "0"),
+    ("flash-coherence", "0"),
+    ("flash-fenced", "0"),
+    ("german", "1"),
+    ("migratory", "1"),
+];
+
+#[test]
+fn linked_stores_lose_nothing_and_see_what_was_changed_back() {
+    for (number, (protocol, exclusive)) in PROTOCOLS.into_iter().enumerate() {
+        for backend in slow::in_turn(2, number, BACKENDS) {
+            let more =
+                ["programs/linked.c", "-p", protocol, "-n", "3", "--cc=-DBASELINE_FENCED", "--", "-x", exclusive];
+            let more = if protocol == "flash-fenced" { &more[..] } else { &[&more[..5], &more[6..]].concat() };
+            let run = trivium(&[backend, more].concat());
+            assert_eq!(run.code, Some(0), "{protocol} {backend:?}: {}", run.err);
+            assert!(run.out.contains("linked: ok, 60\n"), "{protocol} {backend:?}: {}", run.out);
+        }
+    }
+}
+
+#[test]
+fn locks_and_barriers_of_shared_memory_are_right() {
+    let locks = ["llsc", "mcs"].map(|name| format!("programs/lockbench-{name}.c"));
+    let barriers = ["llsc", "tournament", "mcs", "master"].map(|name| format!("programs/barrierbench-{name}.c"));
+    for (number, program) in locks.iter().chain(&barriers).enumerate() {
+        let entries = if program.contains("lockbench") { "24" } else { "5" };
+        for (turn, protocol) in ["flash-coherence", "flash-fenced"].into_iter().enumerate() {
+            let fence = if protocol == "flash-fenced" { &["--cc=-DBASELINE_FENCED"][..] } else { &[] };
+            for backend in slow::in_turn(3, number + turn, BACKENDS) {
+                let run =
+                    trivium(&[backend, &[program, "-p", protocol, "-n", "5"], fence, &["--", "-n", entries]].concat());
+                assert_eq!(run.code, Some(0), "{program} {protocol} {backend:?}: {}", run.err);
+                assert!(run.out.contains("bench: ok, "), "{program} {protocol} {backend:?}: {}", run.out);
+            }
+        }
+    }
+}
+
+/// A protocol that performs accesses where the block is has no copy to lose.
+#[test]
+fn where_there_is_no_copy_linked_accesses_are_refused() {
+    for (protocol, what) in [("uncached", "a linked load at"), ("swcc", "a conditional store at")] {
+        for backend in [BACKENDS[1], BACKENDS[2]] {
+            let run = trivium(&[backend, &["programs/linked.c", "-p", protocol, "-n", "2"]].concat());
+            assert_eq!(run.code, Some(1), "{protocol} {backend:?}: {}", run.err);
+            for word in [what, protocol, "help: use trivium_compare_swap32"] {
+                assert!(run.err.contains(word), "{protocol} {backend:?}: {}", run.err);
+            }
+        }
+    }
+}
+
+/// A protocol that takes the copy away from who asks to store would let the program try for ever.
+#[test]
+fn stores_that_can_never_succeed_are_told() {
+    let text = "#include \"trivium.h\"\nint main(void) {\n    int32_t *word = trivium_alloc_on(0, 64);\n    trivium_barrier();\n    \
+                while (!trivium_store_conditional32(word, trivium_load_linked32(word) + 1)) {}\n    trivium_barrier();\n}\n";
+    let (_folder, program) = in_file("robbed.c", text);
+    let run = trivium(&["sim", "-m", "typhoon", &program, "-p", "german", "-n", "2"]);
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    for word in ["10000 conditional stores in a row", "`german`", "trivium_load_linked_exclusive32"] {
+        assert!(run.err.contains(word), "{}", run.err);
+    }
+}
