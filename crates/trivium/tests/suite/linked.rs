@@ -66,7 +66,8 @@ fn where_there_is_no_copy_linked_accesses_are_refused() {
 fn stores_that_can_never_succeed_are_told() {
     let text = "#include \"trivium.h\"\nint main(void) {\n    int32_t *word = trivium_alloc_on(0, 64);\n    trivium_barrier();\n    \
                 while (!trivium_store_conditional32(word, trivium_load_linked32(word) + 1)) {}\n    trivium_barrier();\n}\n";
-    let (_folder, program) = in_file("robbed.c", text);
+    let folder = tempfile::tempdir().unwrap();
+    let program = in_file(&folder, "robbed.c", text);
     let run = trivium(&["sim", "-m", "typhoon", &program, "-p", "german", "-n", "2"]);
     assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
     for word in ["10000 conditional stores in a row", "`german`", "trivium_load_linked_exclusive32"] {
