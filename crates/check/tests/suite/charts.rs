@@ -220,12 +220,10 @@ fn told(file: String) -> Told {
     // Scenarios of the files that it uses come before its own.
     let own = protocol.scenarios.iter().find(|scenario| scenario.span.file == 0);
     let scenario = own.or(protocol.scenarios.first()).map(|scenario| scenario.name.clone());
-    let mut sizes = [(2, 1), (3, 1), (3, 2), (4, 1)].map(|size| (size, scenario.clone())).to_vec();
-    // What that scenario does not show the general client does; it may take two objects. Another file's scenario is less likely to.
+    let sizes = [(2, 1), (3, 1), (3, 2), (4, 1)].map(|size| (size, scenario.clone()));
+    // What that scenario does not show the general client does; it may take two objects.
     let general = [(2, 1), (3, 1), (2, 2)].map(|size| (size, None));
-    let place = if own.is_some() { sizes.len() } else { 0 };
-    sizes.splice(place..place, general);
-    let mut told = sizes.into_iter().filter_map(|((nodes, objects), scenario)| {
+    let mut told = sizes.into_iter().chain(general).filter_map(|((nodes, objects), scenario)| {
         let homes = System::declared(&protocol).homes;
         let system = System { nodes, objects, homes, scenario, ..System::default() };
         let config = Config { system: system.clone(), max_states: Some(1_000_000), ..Config::default() };

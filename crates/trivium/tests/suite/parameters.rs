@@ -22,6 +22,7 @@ fn a_verdict_names_the_values_of_parameters_and_where_they_come_from() {
     let expected = [
         "requests = 1 of 1..4096 (`check` in the file); sim and run take 8",
         "replies = 3 of 2..4096 (set); sim and run take 8",
+        "outgoing = 8192 of 2..8192 (default), as in sim and run",
         "pointers = 1 of 1..65536 (`check` in the file); sim and run take 65536",
     ];
     assert_eq!(lines(&text, "parameter "), expected, "{text}");
@@ -31,6 +32,7 @@ fn a_verdict_names_the_values_of_parameters_and_where_they_come_from() {
     let expected = [
         json!(["requests", 1, "check", 8, 1, 4096]),
         json!(["replies", 3, "set", 8, 2, 4096]),
+        json!(["outgoing", 8192, "default", 8192, 2, 8192]),
         json!(["pointers", 1, "check", 65536, 1, 65536]),
     ];
     assert_eq!(told(&result), expected);

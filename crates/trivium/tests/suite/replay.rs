@@ -24,7 +24,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("fbcopy-sent-before-collected", "", "node 0 reads 0"),
     ("flash-early-forgotten", "", "every node"),
     ("flash-fenced-at-ownership", "", "node 1 reads 0"),
-    ("flash-fenced-told-late", "", "the forbidden outcome"),
+    ("flash-fenced-told-late", "", "node 2 reads 0"),
     ("flash-listed-twice", "--nodes 3", "the processor's cache has the block absent"),
     ("flash-pending-served", "", "every node"),
     ("flash-pointer-unreserved", "--scenario last_pointer", "2 is outside 0..1"),
