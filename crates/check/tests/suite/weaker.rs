@@ -83,7 +83,10 @@ fn each_promise_allows_what_it_should_and_nothing_more() {
     assert_eq!(seen("write-update.tri"), ["mp", "sb", "iriw"]);
     assert_eq!(seen("tso-cc.tri"), ["sb"]);
     assert_eq!(seen("eager-exclusive.tri"), ["mp", "sb"]);
-    assert_eq!(seen("flash-fenced.tri"), ["mp", "sb"]);
+    // Two minutes.
+    if slow::is_asked_for() {
+        assert_eq!(seen("flash-fenced.tri"), ["mp", "sb"]);
+    }
     assert_eq!(seen("msi.tri"), [""; 0]);
 }
 
