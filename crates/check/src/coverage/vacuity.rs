@@ -101,9 +101,12 @@ impl Looker<'_> {
     /// Calls that were never made.
     fn calls(&self) -> Vec<String> {
         let ops = (0..).zip(&self.protocol.ops).map(|(o, op)| (OpId(o), op));
-        ops.filter(|(id, _)| !self.is_called(*id))
-            .map(|(id, op)| format!("`{}` is never called: {}", op.name, self.why_uncalled(id)))
-            .collect()
+        let uncalled = ops
+            .filter(|(id, _)| !self.is_called(*id))
+            .map(|(id, op)| format!("`{}` is never called: {}", op.name, self.why_uncalled(id)));
+        let only_none = &self.model.client.only_none;
+        let in_part = only_none.iter().map(|(id, what)| format!("`{}` is called in part: {what}", self.name(*id)));
+        uncalled.chain(in_part).collect()
     }
 
     fn why_uncalled(&self, op: OpId) -> String {

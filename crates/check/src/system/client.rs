@@ -134,6 +134,8 @@ pub struct Client {
     pub(crate) idle: Vec<Vec<bool>>,
     /// Calls that no thread can make, because there is nothing to make them with, and why.
     pub unmakeable: Vec<(OpId, String)>,
+    /// Arguments that may be an address or `none`, of calls of which only those with `none` can be made, as there is no memory: what, and whose.
+    pub only_none: Vec<(OpId, String)>,
 }
 
 /// How many objects there may be of a kind that handlers make: all slots of all nodes.
@@ -263,6 +265,7 @@ impl Client {
                 unmakeable.push((op, what_is_missing(protocol, op, system, objects, addresses)));
             }
         }
+        let only_none = if addresses.is_empty() { addresses_or_none(protocol) } else { Vec::new() };
         let sees = seen_of_stores(protocol);
         let blocks = if system.late_values { objects[BLOCK.index()] } else { 0 };
         let open_stores = open_stores(blocks, sees, &mut intents);
@@ -277,6 +280,7 @@ impl Client {
             ops: system.ops,
             idle,
             unmakeable,
+            only_none,
         })
     }
 
@@ -322,6 +326,7 @@ impl Client {
             ops: None,
             idle: Vec::new(),
             unmakeable: Vec::new(),
+            only_none: Vec::new(),
         })
     }
 }
@@ -456,6 +461,20 @@ fn calls(
     Ok(())
 }
 
+/// Why no address is passed to a call that is not about a block.
+const NO_MEMORY: &str =
+    "no handler writes words of memory and no message carries them, so that no memory is explored beside the blocks";
+
+/// The arguments of calls about other objects than blocks that may be an address or `none`.
+fn addresses_or_none(protocol: &Protocol) -> Vec<(OpId, String)> {
+    let about_others = (0..).map(OpId).zip(&protocol.ops).filter(|(_, op)| op.object != BLOCK);
+    let of = |(id, op): (OpId, &Op)| {
+        let optional = op.args.iter().find(|arg| arg.ty.given() == Some(&Type::Address))?;
+        Some((id, format!("only `none` is passed for its argument `{}`, since {NO_MEMORY}", optional.name)))
+    };
+    about_others.filter_map(of).collect()
+}
+
 /// Why a call cannot be made in any way.
 fn what_is_missing(protocol: &Protocol, op: OpId, system: &System, objects: &[u32], addresses: &[i64]) -> String {
     let declared = &protocol.ops[op.index()];
@@ -472,11 +491,7 @@ fn what_is_missing(protocol: &Protocol, op: OpId, system: &System, objects: &[u3
     };
     let why = match &arg.ty {
         Type::Object(kind) => nothing(*kind),
-        Type::Address => {
-            "no handler writes words of memory and no message carries them, so that no memory is explored \
-                          beside the blocks"
-                .into()
-        }
+        Type::Address => NO_MEMORY.into(),
         ty => format!("{} is empty with {} nodes", protocol.type_name(ty), system.nodes),
     };
     format!("its argument `{}` has no value, since {why}", arg.name)

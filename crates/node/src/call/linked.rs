@@ -12,6 +12,14 @@ use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
 const MOST_ROBBED: u32 = 10_000;
 
 impl<C> NodeCore<C> {
+    /// A conditional store of a word that the last linked load was not of: whether there have been so many in a row that the program does nothing else.
+    pub(super) fn stores_without_its_load(&mut self, address: u32, size: u32) -> bool {
+        let thread = &mut self.threads[RUNNING];
+        let is_its = thread.loaded == Some((address, size));
+        thread.robbed = if is_its { 0 } else { thread.robbed + 1 };
+        thread.robbed == MOST_ROBBED
+    }
+
     /// What the running thread's last linked load gave, if it was of this word and its block is still remembered.
     pub(super) fn linked(&self, address: u32, size: u32) -> Option<u64> {
         let link = self.threads[RUNNING].link?;
@@ -37,7 +45,9 @@ impl<N: CallHost> Caller<'_, N> {
         };
         let core = self.node.core_mut();
         let block = core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
-        core.threads[RUNNING].link = Some(Link { block, address, size, value });
+        let thread = &mut core.threads[RUNNING];
+        thread.link = Some(Link { block, address, size, value });
+        thread.loaded = Some((address, size));
         Ok(Some(value))
     }
 
@@ -68,6 +78,15 @@ impl<N: CallHost> Caller<'_, N> {
             memory.write_word(address, size, value)?;
         }
         Ok(Some(is_linked && is_same))
+    }
+
+    /// So many conditional stores in a row without a linked load of their word, none of which can succeed.
+    pub(super) fn is_without_its_load(&mut self, address: u32) -> ProgramFault {
+        let me = self.node.core().me;
+        let what = format!(
+            "node {me}: {MOST_ROBBED} conditional stores in a row at {address:#x}, and the last linked load was not of that word"
+        );
+        self.node.fail(NodeError::subject(what).help("load the word by trivium_load_linked32 before each try"))
     }
 
     /// The protocol takes the copy away from a node that asks to store, so that no conditional store ever succeeds.

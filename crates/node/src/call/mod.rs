@@ -252,6 +252,9 @@ impl<N: CallHost> Caller<'_, N> {
                 if let Some(loaded) = self.node.core().linked(address, size) {
                     return self.go_on(Flight::StoresIf { address, size, value, loaded });
                 }
+                if self.node.core_mut().stores_without_its_load(address, size) {
+                    return Err(self.is_without_its_load(address));
+                }
             }
             &Call::Prefetch { addr: address, write } => return self.go_on(Flight::Hints { address, write }),
             &Call::WaitUntilChanged { addr: address, size, old } => {

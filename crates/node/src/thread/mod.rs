@@ -85,7 +85,10 @@ pub struct Thread {
     pub atomic: Option<ReadModifyWrite>,
     /// What its last linked load remembers.
     pub link: Option<Link>,
-    /// So many conditional stores in a row have lost their block while they asked for it, and found the word as it was.
+    /// The word of its last linked load, whatever has become of the block: its address and its bytes.
+    pub loaded: Option<(u32, u32)>,
+    /// So many conditional stores in a row have lost their block while they asked for it, and found the word as it was; or were of another word than
+    /// that.
     pub robbed: u32,
     state: ThreadState,
     awaited: Awaited,

@@ -352,7 +352,11 @@ fn a_reader_that_goes_away_is_no_error() {
 fn broken_protocols_are_caught_where_one_looks_for_it() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("broken/alternating-bit-unordered", &["--nodes", "2"], "ghost order"),
-        ("broken/flash-fenced-told-late", &["--nodes", "3", "--scenario", "writer_elsewhere"], "scenario writer_elsewhere"),
+        (
+            "broken/flash-fenced-told-late",
+            &["--nodes", "3", "--scenario", "writer_elsewhere"],
+            "scenario writer_elsewhere",
+        ),
         ("broken/flash-listed-twice", &["--nodes", "3"], "fault"),
         ("broken/flash-pointer-unreserved", &["--scenario", "last_pointer"], "fault"),
         ("broken/flash-relaxed-forgotten-writeback", &["--nodes", "2"], "livelock"),

@@ -64,9 +64,16 @@ fn where_there_is_no_copy_linked_accesses_are_refused() {
 /// A protocol that takes the copy away from who asks to store would let the program try for ever.
 #[test]
 fn stores_that_can_never_succeed_are_told() {
+    let text = "#include \"trivium.h\"\nint main(void) {\n    int32_t *word = trivium_alloc_on(0, 64);\n    \
+                while (!trivium_store_conditional32(word, 1)) {}\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let program = in_file(&folder, "unlinked.c", text);
+    for backend in [BACKENDS[1], BACKENDS[2]] {
+        let run = trivium(&[backend, &[&program, "-p", "msi", "-n", "2"]].concat());
+        assert!(run.err.contains("the last linked load was not of that word"), "{backend:?} {}{}", run.out, run.err);
+    }
     let text = "#include \"trivium.h\"\nint main(void) {\n    int32_t *word = trivium_alloc_on(0, 64);\n    trivium_barrier();\n    \
                 while (!trivium_store_conditional32(word, trivium_load_linked32(word) + 1)) {}\n    trivium_barrier();\n}\n";
-    let folder = tempfile::tempdir().unwrap();
     let program = in_file(&folder, "robbed.c", text);
     let run = trivium(&["sim", "-m", "typhoon", &program, "-p", "german", "-n", "2"]);
     assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
