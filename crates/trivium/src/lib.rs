@@ -26,6 +26,7 @@ pub mod stop;
 pub mod timeline;
 pub mod trace;
 pub mod trace_events;
+mod tracks;
 pub mod usage;
 
 pub use failure::Failure;

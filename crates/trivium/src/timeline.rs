@@ -3,25 +3,18 @@
 
 use crate::Failure;
 use crate::output::grouped;
+use crate::page::escaped;
+use crate::tracks::{BUS, ENGINE, LINK_IN, LINK_OUT, PROCESSOR, TRACKS, stall_name, track};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::ops::Range;
-use trivium_sim::{Handled, Note, Spent};
+use trivium_sim::{Handled, Note};
 
 /// Boxes of a picture: with more nobody could tell them apart.
 const MOST: usize = 20_000;
 /// Notes that are kept before the region begins: those of some nodes come before another one says so.
 const BEFORE: usize = 10_000;
-
-/// The rows of a node, from above.
-const ROWS: [&str; 6] = ["processor", "engine", "bus", "link out", "link in", "calls"];
-const PROCESSOR: usize = 0;
-const ENGINE: usize = 1;
-const BUS: usize = 2;
-const LINK_OUT: usize = 3;
-const LINK_IN: usize = 4;
-const CALLS: usize = 5;
 
 /// Colours of messages and handlers, those that take longest first; the others have the last one.
 const COLOURS: [&str; 9] =
@@ -58,7 +51,7 @@ pub struct Timeline {
 /// A part of a node that did something.
 struct Busy {
     node: u32,
-    row: usize,
+    row: u32,
     cycles: Range<u64>,
     name: String,
 }
@@ -151,15 +144,10 @@ fn handled(note: &Note) -> Option<&Handled> {
     if let Note::Handled(handled) = note { Some(handled) } else { None }
 }
 
-/// The row of a handler.
-fn row_of(on_processor: bool) -> usize {
-    if on_processor { CALLS } else { ENGINE }
-}
-
 /// What a note is in the picture.
 fn part_of(note: &Note) -> Option<Busy> {
     let (row, name) = match note {
-        Note::Handled(handled) => (row_of(handled.on_processor), handled.event.clone()),
+        Note::Handled(handled) => (track(handled.on_processor), handled.event.clone()),
         Note::Compute { .. } => (PROCESSOR, "compute".to_string()),
         Note::Stall(stall) => (PROCESSOR, stall_name(stall.spent).to_string()),
         Note::Bus { transaction, .. } => (BUS, transaction.name().to_string()),
@@ -181,15 +169,6 @@ fn shorten(parts: &mut [Busy]) {
     }
 }
 
-fn stall_name(spent: Spent) -> &'static str {
-    match spent {
-        Spent::Read => "read stall",
-        Spent::Write => "write stall",
-        Spent::Tlb => "TLB stall",
-        Spent::Sync => "sync stall",
-    }
-}
-
 /// The colour of what a processor does; none of anything else.
 fn colour_on_processor(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -206,7 +185,7 @@ fn colour_on_processor(name: &str) -> Option<&'static str> {
 struct Drawing {
     cycles: Range<u64>,
     /// The rows that are shown, each with its upper end: those of the nodes whose engines, buses or links do something.
-    tops: BTreeMap<(u32, usize), f64>,
+    tops: BTreeMap<(u32, u32), f64>,
     /// What a colour stands for.
     legend: Vec<(String, &'static str)>,
     /// Nodes that are not shown.
@@ -218,11 +197,11 @@ struct Drawing {
 
 impl Drawing {
     fn new(cycles: Range<u64>, parts: &[Busy]) -> Drawing {
-        let mut rows: BTreeMap<u32, [bool; ROWS.len()]> = BTreeMap::new();
+        let mut rows: BTreeMap<u32, [bool; TRACKS.len()]> = BTreeMap::new();
         for of in parts {
-            rows.entry(of.node).or_default()[of.row] = true;
+            rows.entry(of.node).or_default()[of.row as usize] = true;
         }
-        let is_idle = |rows: &[bool; ROWS.len()]| !rows[ENGINE..].contains(&true);
+        let is_idle = |rows: &[bool; TRACKS.len()]| !rows[ENGINE as usize..].contains(&true);
         let all_idle = rows.values().all(is_idle);
         let (mut tops, mut left_out, mut y) = (BTreeMap::new(), Vec::new(), ABOVE);
         for (&node, has) in &rows {
@@ -230,7 +209,7 @@ impl Drawing {
                 left_out.push(node);
                 continue;
             }
-            for row in (0..ROWS.len()).filter(|&row| has[row]) {
+            for (row, _) in (0..).zip(has).filter(|(_, has)| **has) {
                 tops.insert((node, row), y);
                 y += ROW;
             }
@@ -305,7 +284,7 @@ impl Drawing {
                 text(out, (12.0, y + 13.0), 13, "start", &format!("node {node}"));
             }
             last = Some(node);
-            text(out, (LEFT - 8.0, y + 13.0), 12, "end", ROWS[row]);
+            text(out, (LEFT - 8.0, y + 13.0), 12, "end", TRACKS[row as usize]);
             let _ = writeln!(
                 out,
                 "<line x1=\"{LEFT}\" y1=\"{0:.1}\" x2=\"{1}\" y2=\"{0:.1}\" stroke=\"#eeeeee\"/>",
@@ -336,7 +315,7 @@ impl Drawing {
         if sent < self.cycles.start || handled.cycle >= self.cycles.end {
             return;
         }
-        let top = |node: u16, on_processor: bool| self.tops.get(&(u32::from(node), row_of(on_processor)));
+        let top = |node: u16, on_processor: bool| self.tops.get(&(u32::from(node), track(on_processor)));
         let (Some(from), Some(to)) = (top(sender, by_processor), top(handled.node, handled.on_processor)) else {
             return;
         };
@@ -389,10 +368,6 @@ fn text(out: &mut String, (x, y): (f64, f64), size: u32, anchor: &str, what: &st
         "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{anchor}\" fill=\"#1d2733\">{}</text>",
         escaped(what)
     );
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

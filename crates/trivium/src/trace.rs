@@ -7,21 +7,13 @@
 
 use crate::Failure;
 use crate::trace_events::{TraceEvents, TraceSize, process, thread};
+use crate::tracks::{BUS, LINK_IN, LINK_OUT, PROCESSOR, TRACKS, stall_name, track};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use trivium_guest::{DebugInfo, StackFrame};
-use trivium_sim::{Handled, Note, Spent, Stall};
-
-/// The tracks of a node, in the order in which they are shown.
-const TRACKS: [&str; 6] = ["processor", "engine", "bus", "link out", "link in", "calls"];
-const PROCESSOR: u32 = 0;
-const ENGINE: u32 = 1;
-const BUS: u32 = 2;
-const LINK_OUT: u32 = 3;
-const LINK_IN: u32 = 4;
-const CALLS: u32 = 5;
+use trivium_sim::{Handled, Note, Stall};
 
 /// A trace that is being written.
 pub struct TraceFile<'a> {
@@ -32,11 +24,6 @@ pub struct TraceFile<'a> {
     map: Option<DebugInfo<'a>>,
     /// Places that have been looked up.
     places: RefCell<BTreeMap<Vec<StackFrame>, String>>,
-}
-
-/// Where a handler is shown.
-fn track(on_processor: bool) -> u32 {
-    if on_processor { CALLS } else { ENGINE }
 }
 
 impl<'a> TraceFile<'a> {
@@ -114,12 +101,6 @@ impl<'a> TraceFile<'a> {
 
     /// A stall, and in it why.
     fn stall(&self, stall: &Stall) {
-        let name = match stall.spent {
-            Spent::Read => "read stall",
-            Spent::Write => "write stall",
-            Spent::Tlb => "TLB stall",
-            Spent::Sync => "sync stall",
-        };
         let span = |name: &str, cat: &str, cycles: &std::ops::Range<u64>, args: Value| {
             self.event(&json!({
                 "name": name, "cat": cat, "ph": "X", "ts": cycles.start, "dur": cycles.end - cycles.start,
@@ -130,7 +111,7 @@ impl<'a> TraceFile<'a> {
         if let Some(at) = self.place(&stall.at) {
             args["at"] = json!(at);
         }
-        span(name, "stall", &stall.cycles, args);
+        span(stall_name(stall.spent), "stall", &stall.cycles, args);
         for part in &stall.parts {
             let mut args = serde_json::Map::new();
             if !part.what.is_empty() {

@@ -111,12 +111,11 @@ impl Compiler {
         };
         let (blocks, skip) = (argument("n"), argument("skip"));
         let is_no_number = |at: u16| !matches!(copied.args[usize::from(at)].ty, Type::Int { .. });
-        let wrong = match () {
-            () if blocks.is_some_and(is_no_number) => Some(("n", "how many blocks it copies", "1..8")),
-            () if skip.is_some_and(is_no_number) => Some(("skip", "how many words it leaves out", "0..15")),
-            () => None,
-        };
-        if let Some((name, says, range)) = wrong {
+        let numbers = [
+            ("n", blocks, "how many blocks it copies", "1..8"),
+            ("skip", skip, "how many words it leaves out", "0..15"),
+        ];
+        if let Some((name, _, says, range)) = numbers.into_iter().find(|(_, at, ..)| at.is_some_and(is_no_number)) {
             let what = format!("`{name}` of `{}` says {says}, and is no number", copied.name);
             self.error(word.name.span, what).help(format!("give it a range: `{name}: {range}`"));
             return None;

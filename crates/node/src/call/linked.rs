@@ -4,26 +4,36 @@
 use super::{AccessFor, CallHost, Caller, ProgramAccess};
 use crate::core::NodeCore;
 use crate::error::NodeError;
-use crate::thread::{Link, RUNNING};
+use crate::thread::{Link, RUNNING, Thread};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
 
-/// After so many conditional stores in a row that have lost their block while they asked for it, and found the word as it was, they are taken not to
-/// succeed ever.
-const MOST_ROBBED: u32 = 10_000;
+/// After so many conditional stores in a row that could not succeed they are taken not to succeed ever.
+const MOST_IN_VAIN: u32 = 10_000;
+
+impl Thread {
+    /// A conditional store has ended: whether it is one too many in a row that could not succeed.
+    fn is_in_vain(&mut self, could_not: bool) -> bool {
+        self.in_vain = if could_not { self.in_vain + 1 } else { 0 };
+        self.in_vain == MOST_IN_VAIN
+    }
+}
 
 impl<C> NodeCore<C> {
-    /// A conditional store of a word that the last linked load was not of: whether there have been so many in a row that the program does nothing else.
-    pub(super) fn stores_without_its_load(&mut self, address: u32, size: u32) -> bool {
-        let thread = &mut self.threads[RUNNING];
-        let is_its = thread.loaded == Some((address, size));
-        thread.robbed = if is_its { 0 } else { thread.robbed + 1 };
-        thread.robbed == MOST_ROBBED
+    /// The running thread's last linked load, if it was of this word.
+    fn link_of(&self, address: u32, size: u32) -> Option<Link> {
+        self.threads[RUNNING].link.filter(|link| (link.address, link.size) == (address, size))
     }
 
     /// What the running thread's last linked load gave, if it was of this word and its block is still remembered.
     pub(super) fn linked(&self, address: u32, size: u32) -> Option<u64> {
-        let link = self.threads[RUNNING].link?;
-        ((link.address, link.size) == (address, size)).then_some(link.value)
+        self.link_of(address, size).filter(|link| link.is_kept).map(|link| link.value)
+    }
+
+    /// A conditional store fails at once: whether there have been so many in a row of which the last linked load was not, that the program does
+    /// nothing else.
+    pub(super) fn stores_without_its_load(&mut self, address: u32, size: u32) -> bool {
+        let is_its = self.link_of(address, size).is_some();
+        self.threads[RUNNING].is_in_vain(!is_its)
     }
 
     /// The name of the protocol that a byte is under.
@@ -45,9 +55,7 @@ impl<N: CallHost> Caller<'_, N> {
         };
         let core = self.node.core_mut();
         let block = core.block_of(u64::from(address.saturating_sub(SHARED_BASE)));
-        let thread = &mut core.threads[RUNNING];
-        thread.link = Some(Link { block, address, size, value });
-        thread.loaded = Some((address, size));
+        core.threads[RUNNING].link = Some(Link { block, address, size, value, is_kept: true });
         Ok(Some(value))
     }
 
@@ -69,9 +77,8 @@ impl<N: CallHost> Caller<'_, N> {
         // Contents that came with the access are those of the load, or somebody has stored.
         let is_same = memory.read_word(address, size)? == loaded;
         let thread = &mut self.node.core_mut().threads[RUNNING];
-        let is_linked = thread.link.take().is_some();
-        thread.robbed = if is_same && !is_linked { thread.robbed + 1 } else { 0 };
-        if thread.robbed == MOST_ROBBED {
+        let is_linked = thread.link.as_mut().is_some_and(|link| std::mem::take(&mut link.is_kept));
+        if thread.is_in_vain(is_same && !is_linked) {
             return Err(self.is_robbed(address));
         }
         if is_linked && is_same {
@@ -84,7 +91,7 @@ impl<N: CallHost> Caller<'_, N> {
     pub(super) fn is_without_its_load(&mut self, address: u32) -> ProgramFault {
         let me = self.node.core().me;
         let what = format!(
-            "node {me}: {MOST_ROBBED} conditional stores in a row at {address:#x}, and the last linked load was not of that word"
+            "node {me}: {MOST_IN_VAIN} conditional stores in a row at {address:#x}, and the last linked load was not of that word"
         );
         self.node.fail(NodeError::subject(what).help("load the word by trivium_load_linked32 before each try"))
     }
@@ -94,7 +101,7 @@ impl<N: CallHost> Caller<'_, N> {
         let core = self.node.core();
         let name = core.protocol_name_at(address);
         let what = format!(
-            "node {}: {MOST_ROBBED} conditional stores in a row at {address:#x} have lost their copy while they asked for the block, under `{name}`",
+            "node {}: {MOST_IN_VAIN} conditional stores in a row at {address:#x} have lost their copy while they asked for the block, under `{name}`",
             core.me
         );
         let help =

@@ -2,7 +2,7 @@
 
 use trivium_engine::Object;
 
-/// The word of a thread's last linked load, as long as its node has not lost the copy that it was loaded from.
+/// The word of a thread's last linked load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its block.
@@ -13,4 +13,6 @@ pub struct Link {
     pub size: u32,
     /// What it was.
     pub value: u64,
+    /// Whether the node still has the copy that it was loaded from, and no conditional store has been tried since.
+    pub is_kept: bool,
 }

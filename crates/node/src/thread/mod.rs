@@ -85,11 +85,9 @@ pub struct Thread {
     pub atomic: Option<ReadModifyWrite>,
     /// What its last linked load remembers.
     pub link: Option<Link>,
-    /// The word of its last linked load, whatever has become of the block: its address and its bytes.
-    pub loaded: Option<(u32, u32)>,
     /// So many conditional stores in a row have lost their block while they asked for it, and found the word as it was; or were of another word than
     /// that.
-    pub robbed: u32,
+    pub in_vain: u32,
     state: ThreadState,
     awaited: Awaited,
     /// The number of its latest event.
@@ -127,10 +125,8 @@ impl NodeThreads {
     /// The node has lost its copy of a block: linked loads of it are forgotten.
     #[inline]
     pub fn lose(&mut self, block: Object) {
-        for thread in &mut self.0 {
-            if thread.link.is_some_and(|link| link.block == block) {
-                thread.link = None;
-            }
+        for link in self.0.iter_mut().filter_map(|thread| thread.link.as_mut()) {
+            link.is_kept &= link.block != block;
         }
     }
 

@@ -222,7 +222,7 @@ fn number(value: u64) -> String {
     format!("<td data-value=\"{value}\">{}</td>", grouped(value))
 }
 
-/// Text for HTML, between tags and in attributes.
-fn escaped(text: &str) -> String {
+/// Text for HTML or SVG, between tags and in attributes.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
