@@ -111,6 +111,11 @@ TRIVIUM_IMPORT("trivium", "bind") void trivium_bind(void *memory, const char *pr
  * barrier: every node makes the call once. The blocks of these pages must be at home by then, as for trivium_bind. */
 TRIVIUM_IMPORT("trivium", "parallel_start") void trivium_parallel_start(void);
 
+/* Waits until all earlier stores of this node have been performed everywhere: under a protocol that promises
+ * release_consistency(f) it calls f, under all others it returns at once, since their stores have been performed when the
+ * program goes on. The bodies of a protocol's calls say it, before they let others see what was stored. */
+TRIVIUM_IMPORT("trivium", "fence") void trivium_fence(void);
+
 /* Names the allocation that `memory` lies in, for messages and reports; without this call it is named by the variable
  * that it was assigned to, or by the line that made it. It costs nothing and waits for nobody. */
 TRIVIUM_IMPORT("trivium", "name") void trivium_name(const volatile void *memory, const char *name);

@@ -8,7 +8,7 @@ use trivium_engine::{
     NetworkMechanisms, Node, Object, Outgoing, Payload, Pending, RecordMechanisms, Thread, ThreadMechanisms,
 };
 use trivium_protocol::source::Span;
-use trivium_protocol::{Access, LaneId, Line, NODE, RoleId, StateId, TaskId};
+use trivium_protocol::{Access, BLOCK, LaneId, Line, NODE, RoleId, StateId, TaskId};
 
 /// Something that a handler did to the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub struct Local {
     payloads: Vec<Data>,
     waiting: Vec<Waiting>,
     lines: BTreeMap<Object, (CacheLine, Vec<u8>)>,
+    /// The engine's side of images.
+    images: BTreeMap<Object, Vec<u8>>,
     /// What handlers did, in order.
     pub effects: Vec<Effect>,
     /// What was charged, in order; empty unless `charging`.
@@ -87,6 +89,7 @@ impl Local {
             payloads: Vec::new(),
             waiting: Vec::new(),
             lines: BTreeMap::new(),
+            images: BTreeMap::new(),
             effects: Vec::new(),
             charges: Vec::new(),
             charging: false,
@@ -293,7 +296,7 @@ impl LineMechanisms for Local {
         if !self.requested(block) {
             return false;
         }
-        let copy = self.block(block).to_vec();
+        let copy = self.engine_side(block);
         let (line, contents) = self.line(block);
         if line.fill(to) {
             *contents = copy;
@@ -314,12 +317,36 @@ impl LineMechanisms for Local {
         let (line, contents) = self.line(block);
         line.take(to, requested);
         let contents = contents.clone();
-        self.block(block).copy_from_slice(&contents);
+        if block.kind == BLOCK {
+            self.block(block).copy_from_slice(&contents);
+        } else {
+            self.images.insert(block, contents);
+        }
     }
 
     fn invalidate(&mut self, block: Object) {
         let requested = self.requested(block);
         self.line(block).0.invalidate(requested);
+    }
+
+    fn compose(&mut self, image: Object, word: u64) {
+        self.images.insert(image, word.to_le_bytes().to_vec());
+    }
+
+    fn image_word(&mut self, image: Object) -> u64 {
+        let mut word = [0; 8];
+        word.copy_from_slice(&self.engine_side(image)[..8]);
+        u64::from_le_bytes(word)
+    }
+}
+
+impl Local {
+    /// What a fill gives: the node's copy of a block, the word of an image.
+    fn engine_side(&mut self, object: Object) -> Vec<u8> {
+        match object.kind {
+            BLOCK => self.block(object).to_vec(),
+            _ => self.images.get(&object).cloned().unwrap_or_else(|| vec![0; 8]),
+        }
     }
 }
 

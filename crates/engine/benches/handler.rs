@@ -114,6 +114,14 @@ impl LineMechanisms for Null {
 
     fn invalidate(&mut self, _: Object) {}
 
+    fn compose(&mut self, _: Object, word: u64) {
+        black_box(word);
+    }
+
+    fn image_word(&mut self, _: Object) -> u64 {
+        0
+    }
+
     fn probe(&mut self, _: Object) -> Line {
         Line::Absent
     }

@@ -147,6 +147,11 @@ impl Engine {
         self.protocol.roles[role.index()].states[self.state(role, record).index()].access
     }
 
+    /// Whether objects of a kind have an image.
+    pub fn has_image(&self, kind: ObjectKindId) -> bool {
+        self.protocol.image_of(kind).is_some()
+    }
+
     /// The role that gives a block its tag, on a node that is, or is not, its home.
     #[inline]
     pub fn tag_role(&self, is_home: bool) -> Option<RoleId> {

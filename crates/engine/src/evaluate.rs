@@ -188,6 +188,7 @@ pub(crate) fn scalar<'e, S: Scope<'e>>(scope: &mut S, expr: &Expr) -> Try<i64> {
         | ExprKind::Memory(_)
         | ExprKind::BlockAt(_)
         | ExprKind::Probe
+        | ExprKind::ImageWord
         | ExprKind::Over(..)
         | ExprKind::InState(..)
         | ExprKind::Contents(..)

@@ -388,6 +388,9 @@ pub(crate) enum Op {
     Probe {
         to: Reg,
     },
+    ImageWord {
+        to: Reg,
+    },
     InState {
         to: Reg,
         states: u16,
@@ -700,6 +703,9 @@ pub(crate) enum Op {
     },
     Line {
         step: LineStep,
+    },
+    Compose {
+        word: Reg,
     },
 }
 

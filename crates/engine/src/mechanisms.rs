@@ -256,7 +256,8 @@ pub trait MemoryMechanisms {
     fn perform(&mut self, block: Object, access: &HandlerAccess) -> u64;
 }
 
-/// The lines of a cached processor. Asked only under protocols with cached processors. A part of [`Mechanisms`].
+/// The lines of a cached processor. Asked only under protocols with cached processors, and of objects that have an image, whose lines are the
+/// same in all: there the engine's side is one word. A part of [`Mechanisms`].
 pub trait LineMechanisms {
     /// What the processor's cache has of a block.
     fn probe(&mut self, block: Object) -> Line;
@@ -279,6 +280,12 @@ pub trait LineMechanisms {
 
     /// The cache loses its line: [`crate::CacheLine::invalidate`].
     fn invalidate(&mut self, block: Object);
+
+    /// The engine's side of an object's image becomes this word (`docs/semantics.md`, section 8): what the next `fill` gives.
+    fn compose(&mut self, image: Object, word: u64);
+
+    /// The engine's side of an object's image: what the last `take`, or the event, has brought there.
+    fn image_word(&mut self, image: Object) -> u64;
 }
 
 /// The program's threads. A part of [`Mechanisms`].

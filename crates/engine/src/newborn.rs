@@ -146,6 +146,12 @@ impl LineMechanisms for Newborn<'_> {
     fn take(&mut self, _: Object, _: Line) {}
 
     fn invalidate(&mut self, _: Object) {}
+
+    fn compose(&mut self, _: Object, _: u64) {}
+
+    fn image_word(&mut self, _: Object) -> u64 {
+        0
+    }
 }
 
 impl ThreadMechanisms for Newborn<'_> {

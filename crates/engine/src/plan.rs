@@ -39,7 +39,7 @@ pub(crate) struct RolePlan {
 /// The column of each event in a role's table.
 #[derive(Clone, Debug)]
 struct Columns {
-    fixed: [u16; 8],
+    fixed: [u16; 9],
     messages: Vec<u16>,
     ops: Vec<u16>,
     tasks: Vec<u16>,
@@ -59,6 +59,7 @@ impl RolePlan {
             EventKind::Rmw => columns.fixed[5],
             EventKind::Prefetch => columns.fixed[6],
             EventKind::PrefetchWrite => columns.fixed[7],
+            EventKind::Image => columns.fixed[8],
             EventKind::Message(m) => *columns.messages.get(m.index())?,
             EventKind::Op(o) => *columns.ops.get(o.index())?,
             EventKind::Task(t) => *columns.tasks.get(t.index())?,
@@ -259,6 +260,7 @@ fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
             EventKind::Rmw,
             EventKind::Prefetch,
             EventKind::PrefetchWrite,
+            EventKind::Image,
         ]
         .map(column),
         messages: (0..protocol.messages.len()).map(|i| column(message_event(i))).collect(),

@@ -330,6 +330,7 @@ impl<'e, M: Mechanisms> Scope<'e> for Run<'e, '_, M> {
                 self.m.block_at(address).map_or(-1, i64::from)
             }
             ExprKind::Probe => self.m.probe(self.object) as i64,
+            ExprKind::ImageWord => self.m.image_word(self.object).cast_signed(),
             ExprKind::InState(owner, role, states) => {
                 let (role, object) = self.resolve(owner, *role, expr.span)?;
                 i64::from(self.in_state(role, object, states))

@@ -226,6 +226,8 @@ pub enum Call {
     },
     /// `trivium_parallel_start()`: collective, and a barrier; pages placed by first touch get another home, once.
     ParallelStart,
+    /// All earlier stores of the thread are to have been performed.
+    Fence,
     /// `trivium_name()`: what messages and reports call the allocation that `addr` lies in.
     Name {
         /// An address in it.

@@ -71,7 +71,11 @@ pub enum Item {
         name: Ident,
         params: Vec<Field>,
         result: Option<Type>,
+        /// What the calling thread does, where that is spelled out.
+        body: Option<Vec<BodyStatement>>,
     },
+    /// `event want, give`, `event join: bool`: what bodies say to their node's engine.
+    Event(Vec<EventItem>),
     Role(Role),
     /// `extend role R { .. }`.
     Extend(Box<Extension>),
@@ -109,6 +113,17 @@ pub struct ObjectKind {
     pub name: Ident,
     /// `up to 4`: objects of the kind are made, and each node has so many at most.
     pub up_to: Option<Expr>,
+    /// `image { .. }`: what a line of the processor's cache holds of it, which the engine composes.
+    pub image: Option<Vec<Field>>,
+}
+
+/// An event that bodies say.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct EventItem {
+    pub name: Ident,
+    pub params: Vec<Field>,
+    pub result: Option<Type>,
 }
 
 /// A size with which a file is to be checked: `nodes 3`, `network unordered`.
@@ -444,9 +459,14 @@ pub enum StatementKind {
         to: Expr,
         bytes: Expr,
     },
-    /// `fill shared`, `fill exclusive`.
-    Fill(LineState),
+    /// `fill shared`, `fill exclusive`; of an image with its fields.
+    Fill(LineState, Option<Expr>),
     Upgrade,
+    /// `let v = take exclusive`, of an image.
+    LetTake {
+        name: Ident,
+        line: LineState,
+    },
     /// `take shared`, `take exclusive`.
     Take(LineState),
     Invalidate,
@@ -551,6 +571,13 @@ pub enum ExprKind {
     Perform(Box<Perform>),
     /// `new job`.
     New(Ident),
+    /// `ask join(..)`, in the body of a call.
+    Ask(Ident, Vec<Expr>),
+    /// `swap v with {l: true}`, in the body of a call.
+    Swap {
+        seen: Ident,
+        with: Box<Expr>,
+    },
 }
 
 /// `perform read(a, n) as t of m`.
@@ -644,5 +671,12 @@ pub enum BodyForm {
     Loop(Vec<BodyStatement>),
     Until(Expr),
     Break,
+    /// `tell want`, in the body of a call.
+    Tell {
+        event: Ident,
+        args: Vec<Expr>,
+    },
+    /// `fence`, in the body of a call.
+    Fence,
     Return(Option<Expr>),
 }

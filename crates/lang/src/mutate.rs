@@ -209,7 +209,7 @@ impl Finder<'_> {
                 let other = if access.text == "none" { "read" } else { "none" };
                 self.note(access.span, other, false);
             }
-            StatementKind::Fill(LineState::Exclusive) => self.note(statement.span, "fill shared", false),
+            StatementKind::Fill(LineState::Exclusive, None) => self.note(statement.span, "fill shared", false),
             StatementKind::Take(LineState::Exclusive) => self.note(statement.span, "take shared", false),
             _ => {}
         }

@@ -52,8 +52,8 @@ pub use handler::{
     try_again,
 };
 pub use records::{
-    ASKS, Arrived, Asking, Blockage, Blocked, Held, InQueue, Instance, Lines, Locks, MessageKind, OVERTAKES, Protocols,
-    RELEASE, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Taken, Usage, holder,
+    ASKS, Arrived, Asking, Blockage, Blocked, Held, Images, Imported, InQueue, Instance, Lines, Locks, MessageKind,
+    OVERTAKES, Protocols, RELEASE, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Taken, Usage, holder,
 };
 pub use space::{
     Allocation, Binding, BlockTags, Claimed, Data, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,

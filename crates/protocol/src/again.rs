@@ -13,6 +13,7 @@ pub fn seen_once(expr: &Expr) -> Option<(Span, &'static str)> {
             ExprKind::Memory(_) => "memory",
             ExprKind::Room(..) => "`room`",
             ExprKind::Probe => "`probe`",
+            ExprKind::ImageWord => "what was taken",
             ExprKind::BlockAt(_) => "`block(..)`, which depends on what has been allocated",
             ExprKind::Pick(of) if of.ty == Type::NodeSet => "`pick`, which is another node each time",
             ExprKind::FaultAddress

@@ -1,5 +1,5 @@
-//! What a thread does that is given: places, each with a step, and from each place the way to the next. So far the threads of
-//! scenarios are such bodies.
+//! What a thread does that is given: places, each with a step, and from each place the way to the next. Such bodies are the threads of
+//! scenarios, and the calls that the protocol itself spells out.
 
 use super::*;
 use crate::source::Span;
@@ -25,14 +25,83 @@ pub struct BodyPlace {
 /// The forms of a step of a body. Only a look takes part in what happens: all else is done with the look before it.
 #[derive(Clone, Debug)]
 pub enum BodyStep {
-    /// An access or a call, to its end.
+    /// In a scenario: an access or a call, to its end.
     Look(ScenarioAction),
+    /// In the body of a call: what it does with the image of its object, or says to its node's engine.
+    Act(CallAction),
+    /// In the body of a call: all earlier stores of the thread have been performed. Where there are programs, their other protocols see to it.
+    Fence,
+    /// The body of a call ends, with this.
+    Return(Option<Expr>),
     /// A variable gets a value.
     Set(u16, Expr),
     /// Goes on at another place if this is false.
     Unless(Expr, usize),
     /// Goes on at another place.
     Goto(usize),
+}
+
+/// What the body of a call does, of which others see something. Its expressions are over the call's arguments, as the first locals, and its variables.
+#[derive(Clone, Debug)]
+pub enum CallAction {
+    /// A look at the image of the call's object: its word ([`Image`]) goes to a variable.
+    Look(u16),
+    /// The image gets another word if the line is there and holds what a variable has seen. Whether it did goes to a variable.
+    Swap {
+        /// The variable with what was seen.
+        seen: u16,
+        /// The word that the image gets.
+        word: Expr,
+        /// The variable for 1, or 0.
+        result: u16,
+    },
+    /// An event for this node's engine: one without a result is told, and the body goes on; one with a result is asked.
+    Say {
+        /// Which.
+        event: OpId,
+        /// With what.
+        args: Vec<Expr>,
+        /// The variable for its result.
+        result: Option<u16>,
+    },
+}
+
+impl CallAction {
+    /// The variable that it sets.
+    pub fn register(&self) -> Option<u16> {
+        match self {
+            CallAction::Look(register) | CallAction::Swap { result: register, .. } => Some(*register),
+            CallAction::Say { result, .. } => *result,
+        }
+    }
+
+    /// The expressions that it evaluates, and the variable that it looks at beside them.
+    pub fn reads(&self) -> (&[Expr], Option<u16>) {
+        match self {
+            CallAction::Look(_) => (&[], None),
+            CallAction::Swap { seen, word, .. } => (std::slice::from_ref(word), Some(*seen)),
+            CallAction::Say { args, .. } => (args, None),
+        }
+    }
+}
+
+/// The body of a call: what the calling thread does.
+#[derive(Clone, Debug, Default)]
+pub struct CallBody {
+    /// Its steps.
+    pub steps: ThreadBody,
+    /// Its locals: the call's arguments, and behind them its variables.
+    pub locals: Vec<Named>,
+}
+
+impl CallBody {
+    /// The place at which an `until` looks that this one is, if it is one: from there it comes back until its condition holds.
+    pub fn until(&self, at: usize) -> Option<&Expr> {
+        match self.steps.places.get(at + 1).map(|place| &place.step) {
+            Some(BodyStep::Unless(condition, to)) if *to == at => Some(condition),
+            _ => None,
+        }
+    }
 }
 
 /// One access or call of a body. Objects are numbers.
@@ -120,8 +189,8 @@ impl ThreadBody {
     /// Where control may go from a place without an access or a call; nowhere from a look.
     pub fn silent_ways(&self, at: usize) -> Vec<usize> {
         match &self.places[at].step {
-            BodyStep::Look(_) => Vec::new(),
-            BodyStep::Set(..) => vec![at + 1],
+            BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Return(_) => Vec::new(),
+            BodyStep::Set(..) | BodyStep::Fence => vec![at + 1],
             BodyStep::Unless(_, other) => vec![at + 1, *other],
             BodyStep::Goto(other) => vec![*other],
         }
@@ -130,7 +199,7 @@ impl ThreadBody {
     /// Where control may go from a place.
     pub fn ways(&self, at: usize) -> Vec<usize> {
         match &self.places[at].step {
-            BodyStep::Look(_) => vec![at + 1],
+            BodyStep::Look(_) | BodyStep::Act(_) => vec![at + 1],
             _ => self.silent_ways(at),
         }
     }

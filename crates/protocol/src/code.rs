@@ -169,8 +169,10 @@ pub enum ExprKind {
     Room(LaneId, Box<Expr>, Bound),
     /// A word of this node's memory.
     Memory(Box<Expr>),
-    /// What the processor's cache has of the present block, as a number: see [`Line::ALL`].
+    /// What the processor's cache has of the present block, or image, as a number: see [`Line::ALL`].
     Probe,
+    /// The word of the present object's image that a handler has brought to the engine's side: by `take`, or with the event.
+    ImageWord,
     /// Invariants: over all nodes.
     Over(Quantifier, LocalId, Box<Expr>),
     /// Invariants and guards: whether a role is in one of these states.
@@ -381,6 +383,8 @@ pub enum StepKind {
     },
     /// A word of this node's memory gets a value.
     Store(Expr, Expr),
+    /// The engine's side of the present object's image becomes this word.
+    Compose(Expr),
     /// The processor's request for the block is answered with this node's copy, as shared or as exclusive.
     Fill(Line),
     /// It is answered without data: the line becomes exclusive.

@@ -74,8 +74,13 @@ pub fn idle_arguments(protocol: &Protocol) -> Vec<Vec<bool>> {
             && !meets_others.contains(&holder)
     };
     let ops = protocol.ops.iter().enumerate();
-    ops.map(|(op, declared)| declared.args.iter().enumerate().map(|(i, arg)| is_idle(op, i, &arg.ty)).collect())
-        .collect()
+    // What the body of a call does with its arguments, and with what events it says, is not followed.
+    let is_followed = |op: &Op| op.body.is_none() && !op.is_event;
+    ops.map(|(op, declared)| {
+        let args = declared.args.iter().enumerate();
+        args.map(|(i, arg)| is_followed(declared) && is_idle(op, i, &arg.ty)).collect()
+    })
+    .collect()
 }
 
 impl<'p> Flow<'p> {

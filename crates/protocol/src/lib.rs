@@ -15,6 +15,7 @@ pub mod copies;
 mod exclusion;
 mod formula;
 pub mod idle;
+mod image;
 mod names;
 mod nearest;
 mod operation;
@@ -26,12 +27,15 @@ pub mod source;
 mod stored;
 pub mod walk;
 
-pub use body::{BodyPlace, BodyStep, ScenarioAction, ScenarioValue, ScenarioVariable, ThreadBody};
+pub use body::{
+    BodyPlace, BodyStep, CallAction, CallBody, ScenarioAction, ScenarioValue, ScenarioVariable, ThreadBody,
+};
 pub use bound::Bound;
 pub use claims::*;
 pub use code::*;
 pub use exclusion::{ExcludedBy, Exclusion};
 pub use formula::Formula;
+pub use image::{IMAGE_IMPORT, Image, ImageField};
 pub use nearest::nearest;
 pub use operation::Operation;
 pub use parameter::{Param, ValueFrom};
@@ -402,11 +406,20 @@ pub struct Op {
     pub args: Vec<Named>,
     /// What it returns, if anything.
     pub result: Option<Type>,
+    /// What the calling thread does, where the protocol spells that out; else a handler answers the call.
+    pub body: Option<CallBody>,
+    /// Whether it is an event that bodies say: no program and no scenario calls it.
+    pub is_event: bool,
     /// Where it was declared.
     pub span: Span,
 }
 
 impl Op {
+    /// Whether nobody waits for it: an event without a result.
+    pub fn is_told(&self) -> bool {
+        self.is_event && self.result.is_none()
+    }
+
     /// What a call returns by which it says nothing, as one about no object does: 0, `false` or `none`.
     pub fn nothing(&self) -> i64 {
         match self.result {
@@ -499,6 +512,8 @@ pub enum EventKind {
     Evict,
     /// The processor's cache has given up an exclusive line, whose contents the event brings.
     WriteBack,
+    /// The local thread looks at the image of an object, and the line does not allow that.
+    Image,
     /// A message arrived.
     Message(MessageId),
     /// A program made a call.
@@ -766,6 +781,8 @@ pub struct Protocol {
     pub objects: Vec<String>,
     /// The kinds of which handlers make objects.
     pub made: Vec<Made>,
+    /// The kinds of objects that have an image.
+    pub images: Vec<Image>,
     /// Its record types.
     pub records: Vec<Record>,
     /// Its calls.

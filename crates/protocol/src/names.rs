@@ -13,6 +13,7 @@ impl Protocol {
             EventKind::PrefetchWrite => "prefetch_write".into(),
             EventKind::Evict => "evict".into(),
             EventKind::WriteBack => "writeback".into(),
+            EventKind::Image => "image".into(),
             EventKind::Message(m) => self.messages[m.index()].name.clone(),
             EventKind::Op(o) => self.ops[o.index()].name.clone(),
             EventKind::Task(t) => self.tasks[t.index()].name.clone(),

@@ -125,7 +125,7 @@ fn values(step: &StepKind) -> Vec<&Expr> {
         StepKind::Assign(_, values) | StepKind::Let(_, values) | StepKind::Push(_, values) => values.iter().collect(),
         StepKind::AssignElement(_, index, _, values) => std::iter::once(index).chain(values).collect(),
         StepKind::Start(_, values) => values.iter().collect(),
-        StepKind::Insert(_, e) | StepKind::Remove(_, e) | StepKind::Assert(e, _) => vec![e],
+        StepKind::Insert(_, e) | StepKind::Remove(_, e) | StepKind::Assert(e, _) | StepKind::Compose(e) => vec![e],
         StepKind::If(e, _, _) | StepKind::ForSet(_, e, _) => vec![e],
         StepKind::ForRange(_, a, b, _) | StepKind::Store(a, b) | StepKind::CompleteWith(a, b) => vec![a, b],
         StepKind::Perform(perform) => perform.args.iter().collect(),

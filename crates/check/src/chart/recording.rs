@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 use trivium_engine::{Node, Object};
-use trivium_protocol::{EventKind, NODE, Protocol, RoleId};
+use trivium_protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
 
 /// A counterexample that can be executed again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,12 +73,29 @@ pub enum Event {
         /// Its number there.
         thread: u8,
     },
+    /// A thread does the next act of the body of its call.
+    Act {
+        /// Its node.
+        node: Node,
+        /// Its number there.
+        thread: u8,
+    },
+    /// An engine hears of what a thread of its node has told it.
+    Hear {
+        /// The node.
+        node: Node,
+        /// The thread's number there.
+        thread: u8,
+    },
     /// A node wants to be rid of its copy of a block; a processor's cache gives up its line.
     Evict {
         /// The node.
         node: Node,
         /// The block.
         block: u32,
+        /// Of an image the kind of its object, whose number `block` is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        image: Option<String>,
     },
     /// A processor hints that it may use a block.
     Prefetch {
@@ -95,6 +112,9 @@ pub enum Event {
         node: Node,
         /// The block.
         block: u32,
+        /// As of an eviction.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        image: Option<String>,
     },
     /// A message is handled.
     Deliver {
@@ -269,8 +289,14 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
         Intent::WriteBeside { .. } => format!("write beside{about}"),
         Intent::Rmw { value, .. } => format!("exchange for {value}{about}"),
         Intent::Store { .. } => format!("write{about}"),
+        Intent::Image { .. } => format!("image{about}"),
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args) + &about,
     }
+}
+
+/// Of which kind an object is, if it is no block.
+fn image_name(model: &Model, object: Object) -> Option<String> {
+    (object.kind != BLOCK).then(|| model.protocol().objects[object.kind.index()].clone())
 }
 
 fn event(model: &Model, label: &Label) -> Event {
@@ -299,11 +325,23 @@ fn event(model: &Model, label: &Label) -> Event {
             let place = model.client.threads[*thread];
             Event::Retry { node: place.node, thread: place.number }
         }
-        Label::Plain(Action::Evict { node, block }) => Event::Evict { node: *node, block: *block },
+        Label::Plain(Action::Act { thread }) => {
+            let place = model.client.threads[*thread];
+            Event::Act { node: place.node, thread: place.number }
+        }
+        Label::Plain(Action::Hear { thread }) => {
+            let place = model.client.threads[*thread];
+            Event::Hear { node: place.node, thread: place.number }
+        }
+        Label::Plain(Action::Evict { node, object }) => {
+            Event::Evict { node: *node, block: object.id, image: image_name(model, *object) }
+        }
         Label::Plain(Action::Prefetch { node, block, kind }) => {
             Event::Prefetch { node: *node, block: *block, write: *kind == EventKind::PrefetchWrite }
         }
-        Label::Plain(Action::Leave { node, block }) => Event::Leave { node: *node, block: *block },
+        Label::Plain(Action::Leave { node, object }) => {
+            Event::Leave { node: *node, block: object.id, image: image_name(model, *object) }
+        }
         Label::Plain(Action::Replay { node, role, object }) => {
             Event::Replay { node: *node, role: role_name(role), object: object.id }
         }
@@ -335,9 +373,13 @@ fn matches(event: &Event, stepper: &Stepper, world: &World, action: Action) -> b
         (Event::Start { node, thread: number, does, .. }, Action::Start { thread, intent }) => {
             is_thread(thread, *node, *number) && intent_text(model, &model.client.intents[intent]) == *does
         }
-        (Event::Retry { node, thread: number }, Action::Retry { thread }) => is_thread(thread, *node, *number),
-        (Event::Evict { node, block }, Action::Evict { node: n, block: b })
-        | (Event::Leave { node, block }, Action::Leave { node: n, block: b }) => (*node, *block) == (n, b),
+        (Event::Retry { node, thread: number }, Action::Retry { thread })
+        | (Event::Act { node, thread: number }, Action::Act { thread })
+        | (Event::Hear { node, thread: number }, Action::Hear { thread }) => is_thread(thread, *node, *number),
+        (Event::Evict { node, block, image }, Action::Evict { node: n, object })
+        | (Event::Leave { node, block, image }, Action::Leave { node: n, object }) => {
+            (*node, *block) == (n, object.id) && *image == image_name(model, object)
+        }
         (Event::Prefetch { node, block, write }, Action::Prefetch { node: n, block: b, kind }) => {
             (*node, *block, *write) == (n, b, kind == EventKind::PrefetchWrite)
         }

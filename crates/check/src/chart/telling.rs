@@ -7,7 +7,7 @@ use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
 use crate::config::{ConfigError, System};
 use crate::report::deadlock::{explain, stuck};
 use crate::report::parameters::ParameterValue;
-use crate::report::trace::{Subject, access_text, also, flight_text, message_text, subject};
+use crate::report::trace::{Subject, access_text, also, flight_text, image_text, message_text, subject};
 use crate::report::{RecordChange, Report};
 use crate::step::Stepper;
 use crate::step::ghost;
@@ -407,12 +407,16 @@ fn frame(model: &Model, world: &World, nodes: &[Node], stepper: &Stepper) -> Fra
 fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
     let block =
         |block: u32| format!("block {block} = {}", word_text(model, world.number(model.layout.block(node, block))));
-    let line = |block: u32| {
-        let line = world.line(&model.layout, node, block);
-        let (_, word) = model.layout.line(node, block).filter(|_| line.line != Line::Absent)?;
+    let line = |object: Object| {
+        let line = world.line(&model.layout, node, object);
+        let (_, word) = model.layout.line(node, object).filter(|_| line.line != Line::Absent)?;
         let holds = line.line.access() != Access::None || line.written_back;
-        let contents = if holds { format!(" {}", word_text(model, world.number(word))) } else { String::new() };
-        Some(format!("cache of block {block} = {}{contents}", line.line))
+        let contents = match model.protocol().image_of(object.kind) {
+            Some(image) if holds => format!(" {}", image_text(image, world.number(word).cast_signed())),
+            None if holds => format!(" {}", word_text(model, world.number(word))),
+            _ => String::new(),
+        };
+        Some(format!("cache of {} = {}{contents}", model.object_name(object), line.line))
     };
     let blocks = 0..model.objects[BLOCK.index()];
     let queue = world.queues.get(usize::from(node)).map_or(&[][..], Vec::as_slice);
@@ -420,7 +424,7 @@ fn node_view(model: &Model, world: &World, node: Node) -> NodeView {
     NodeView {
         node,
         roles: Vec::new(),
-        memory: blocks.clone().map(block).chain(blocks.filter_map(line)).collect(),
+        memory: blocks.map(block).chain(model.layout.lined().filter_map(line)).collect(),
         threads: threads.iter().filter_map(|&thread| thread_text(model, world, usize::from(thread))).collect(),
         tasks: queue.iter().map(|queued| model.engine.call_text(EventKind::Task(queued.task), &queued.args)).collect(),
     }
@@ -442,12 +446,14 @@ fn thread_text(model: &Model, world: &World, thread: usize) -> Option<String> {
         Intent::WriteBeside { .. } => "write beside".to_string(),
         Intent::Rmw { .. } if model.layout.mark.is_some() => "exchange".into(),
         Intent::Rmw { value, .. } => format!("exchange for {value}"),
+        Intent::Image { .. } => "image".to_string(),
         Intent::Call { args, .. } => model.engine.call_text(event_kind(intent), args),
     };
     let how = match phase {
         ThreadState::Held => "keeps",
         ThreadState::Deferred => "is deferred with",
         ThreadState::LetGo => "goes on with",
+        ThreadState::Ready => "is in",
         ThreadState::Free | ThreadState::Waiting => "waits for",
     };
     Some(format!("thread {} {how} {what}{about}", model.client.threads[thread].number))

@@ -55,7 +55,8 @@ impl Looker<'_> {
     }
 
     fn is_called(&self, op: OpId) -> bool {
-        self.reached.happened(EventKind::Op(op))
+        // A call with a body is no event of a role.
+        self.reached.happened(EventKind::Op(op)) || self.reached.went(self.protocol.ops[op.index()].span, true)
     }
 
     /// What handlers read and store of words whose accesses by threads have no value.
@@ -93,7 +94,8 @@ impl Looker<'_> {
     /// Calls that were made and never returned, each of them excused.
     fn unanswered(&self) -> Vec<String> {
         let ops = (0..).zip(&self.protocol.ops).map(|(o, op)| (OpId(o), op));
-        ops.filter(|(id, _)| self.is_called(*id) && !self.reached.has_returned(*id))
+        ops.filter(|(_, op)| !op.is_told())
+            .filter(|(id, _)| self.is_called(*id) && !self.reached.has_returned(*id))
             .map(|(_, op)| format!("`{}` is called and never returns", op.name))
             .collect()
     }
@@ -102,7 +104,7 @@ impl Looker<'_> {
     fn calls(&self) -> Vec<String> {
         let ops = (0..).zip(&self.protocol.ops).map(|(o, op)| (OpId(o), op));
         let uncalled = ops
-            .filter(|(id, _)| !self.is_called(*id))
+            .filter(|(id, op)| !op.is_event && !self.is_called(*id))
             .map(|(id, op)| format!("`{}` is never called: {}", op.name, self.why_uncalled(id)));
         let only_none = &self.model.client.only_none;
         let in_part = only_none.iter().map(|(id, what)| format!("`{}` is called in part: {what}", self.name(*id)));

@@ -171,6 +171,7 @@ fn intent_text(model: &Model, intent: &Intent) -> String {
             format!("write of {}", model.object_name(object))
         }
         Intent::Rmw { .. } => format!("read-modify-write of {}", model.object_name(object)),
+        Intent::Image { .. } => format!("look at the image of {}", model.object_name(object)),
         Intent::Call { .. } => {
             format!("call of {}{}", called(model, intent), on(model, object))
         }
@@ -191,6 +192,7 @@ fn explain_thread(model: &Model, world: &World, thread: usize) -> Option<Waiting
         | Intent::Write { .. }
         | Intent::WriteBeside { .. }
         | Intent::Rmw { .. }
+        | Intent::Image { .. }
         | Intent::Store { .. } => {
             format!("its {}", intent_text(model, intent))
         }

@@ -9,6 +9,7 @@ use crate::step::through::{ends, get_through};
 use crate::step::{AGENT, Stepper};
 use crate::system::action::{Action, Delivery, event_kind};
 use crate::system::begin::check_first;
+use crate::system::calls;
 use crate::system::client::Intent;
 use crate::system::model::{Model, word_text};
 use crate::system::payload::Data;
@@ -19,7 +20,8 @@ use crate::system::world::{Flight, World};
 use std::sync::Arc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Node, Object, Payload};
-use trivium_protocol::{Access, BLOCK, EventKind, MessageId, NODE, ObjectKindId, Protocol, RoleId};
+use trivium_protocol::source::Span;
+use trivium_protocol::{Access, BLOCK, EventKind, Image, MessageId, NODE, ObjectKindId, Protocol, RoleId, Type};
 
 /// Whether a property is about what repeats itself for ever.
 pub(crate) fn is_trap(property: &str) -> bool {
@@ -264,16 +266,28 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
     match action {
         Action::Start { thread, intent } => thread_subject(model, thread, intent, ""),
         Action::Retry { thread } => {
-            let (_, intent) = world.thread(&model.layout, thread);
+            let (_, intent) = world.raised(&model.layout, thread);
             thread_subject(model, thread, intent, " again")
         }
-        Action::Evict { node, block } => of(node, EventKind::Evict, Object { kind: BLOCK, id: block }, "evict".into()),
+        Action::Act { thread } => {
+            let (_, act) = world.raised(&model.layout, thread);
+            let mut subject = thread_subject(model, thread, act, "");
+            if let Some(statement) = calls::statement(model, world, thread) {
+                subject.event = format!("{}: {}", subject.event, said(model, statement));
+            }
+            subject
+        }
+        Action::Hear { thread } => {
+            let told = world.told(&model.layout, thread).unwrap_or_default();
+            thread_subject(model, thread, told, "")
+        }
+        Action::Evict { node, object } => of(node, EventKind::Evict, object, "evict".into()),
         Action::Prefetch { node, block, kind } => {
             of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))
         }
-        Action::Leave { node, block } => {
-            let kind = world.line(&model.layout, node, block).left();
-            of(node, kind, Object { kind: BLOCK, id: block }, model.protocol().event_name(kind))
+        Action::Leave { node, object } => {
+            let kind = world.line(&model.layout, node, object).left();
+            of(node, kind, object, model.protocol().event_name(kind))
         }
         Action::Deliver { flight } | Action::Head { flight } | Action::Repeat { flight } | Action::Lose { flight } => {
             let how = match action {
@@ -303,6 +317,22 @@ pub(crate) fn subject(model: &Model, world: &World, action: Action) -> Subject {
     }
 }
 
+/// A statement in one line.
+fn said(model: &Model, statement: Span) -> String {
+    let text = model.protocol().sources.excerpt(statement);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What an image holds: `t l=2`, with what is false left out.
+pub(crate) fn image_text(image: &Image, word: i64) -> String {
+    let fields = image.values(word).filter(|(_, value)| *value != 0).map(|(named, value)| match named.ty {
+        Type::Bool => named.name.clone(),
+        _ => format!("{}={value}", named.name),
+    });
+    let fields: Vec<String> = fields.collect();
+    format!("{{{}}}", fields.join(" "))
+}
+
 fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> Subject {
     let place = model.client.threads[thread];
     let intent = &model.client.intents[intent];
@@ -315,6 +345,7 @@ fn thread_subject(model: &Model, thread: usize, intent: usize, again: &str) -> S
         Intent::WriteBeside { .. } => "write beside".into(),
         Intent::Rmw { .. } if model.layout.mark.is_some() => "exchange".into(),
         Intent::Rmw { value, .. } => format!("exchange for {value}"),
+        Intent::Image { .. } => "image".into(),
         Intent::Call { args, .. } => model.engine.call_text(kind, args),
     };
     event += again;
@@ -331,8 +362,8 @@ fn describe(model: &Model, world: &World, subject: &Subject) -> String {
         Some((role, record)) => {
             let state =
                 format!("{}.{}", model.protocol().roles[role.index()].name, model.engine.describe(role, record));
-            let cache = model.protocol().cached && subject.object.kind == BLOCK;
-            match cache.then(|| world.line(&model.layout, subject.node, subject.object.id).line) {
+            let cache = model.layout.line(subject.node, subject.object).is_some();
+            match cache.then(|| world.line(&model.layout, subject.node, subject.object).line) {
                 Some(line) => format!("{state} cache={line}"),
                 None => state,
             }

@@ -346,7 +346,7 @@ impl<'m> HomeNames<'m> {
             let last = layout.last(block).map(|at| world.number(at));
             for node in self.model.all_nodes() {
                 let word = world.number(layout.block(node, block));
-                let line = layout.line(node, block).map_or(0, |(state, _)| u64::from(world.fixed[state]));
+                let line = layout.line(node, object).map_or(0, |(state, _)| u64::from(world.fixed[state]));
                 let what = u64::from(Some(word) == last) << 1 | u64::from(word == layout.garbage);
                 self.tell_object(object, 1, mix(line << 2 | what, self.relation(node, object)));
             }
@@ -360,7 +360,8 @@ fn kind_of(intent: &Intent) -> u64 {
         Intent::Read { .. } => 0,
         Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => 1,
         Intent::Rmw { .. } => 2,
-        Intent::Call { op, .. } => 3 + u64::from(op.0),
+        Intent::Image { .. } => 3,
+        Intent::Call { op, .. } => 4 + u64::from(op.0),
     }
 }
 

@@ -79,6 +79,7 @@ impl Names {
             Intent::WriteBeside { block: id } => Intent::WriteBeside { block: block(*id) },
             Intent::Rmw { block: id, value } => Intent::Rmw { block: block(*id), value: self.announced(model, *value) },
             Intent::Store { block: id } => Intent::Store { block: block(*id) },
+            Intent::Image { object } => Intent::Image { object: self.object(*object) },
             Intent::Call { op, object, args } => {
                 let args = model.engine.rename_args(EventKind::Op(*op), args, &self.nodes);
                 Intent::Call { op: *op, object: self.object(*object), args }
@@ -245,7 +246,11 @@ fn move_blocks(model: &Model, names: &Names, copy: &mut impl FnMut(Range<usize>,
                 .block_words(name, renamed)
                 .zip(layout.block_words(node, block))
                 .for_each(|(new, old)| copy(new, old));
-            if let (Some((new, new_word)), Some((old, word))) = (layout.line(name, renamed), layout.line(node, block)) {
+        }
+        for object in layout.lined() {
+            let renamed = names.object(object);
+            if let (Some((new, new_word)), Some((old, word))) = (layout.line(name, renamed), layout.line(node, object))
+            {
                 copy(new..new + 1, old..old + 1);
                 copy(new_word, word);
             }
@@ -316,6 +321,15 @@ pub(super) fn rename_told(model: &Model, names: &Names, image: &mut World) {
             && intent != number
         {
             image.set_thread(layout, thread, phase, intent);
+        }
+        if let Some(told) = image.told(layout, thread) {
+            image.set_told(layout, thread, names.intent(model, told).or(Some(told)));
+        }
+        if let Some((act, place)) = image.act(layout, thread)
+            && let Some(renamed) = names.intent(model, act)
+            && renamed != act
+        {
+            image.set_act(layout, thread, renamed, fit(place, "the number of a place: there are at most 65,535"));
         }
     }
     let thread = |thread: u64| names.thread(model, index(thread)) as u64;

@@ -48,7 +48,8 @@ impl<'m> ValueNames<'m> {
             places.extend(layout.phase(block).map(|(earlier, _)| (block, earlier)));
             for node in model.all_nodes() {
                 places.push((block, layout.block(node, block)));
-                places.extend(layout.line(node, block).map(|(_, word)| (block, word)));
+                let line = layout.line(node, Object { kind: BLOCK, id: block });
+                places.extend(line.map(|(_, word)| (block, word)));
             }
         }
         let deferring = model
@@ -79,7 +80,7 @@ impl<'m> ValueNames<'m> {
                 word if word >= u64::from(self.model.system.values) => word,
                 word => 1 << 32 | u64::from(Some(word) == last),
             };
-            let line = layout.line(node, block);
+            let line = layout.line(node, Object { kind: BLOCK, id: block });
             let line = line.map(|(state, word)| u64::from(world.fixed[state]) << 40 | told(world.number(word)));
             [told(world.number(layout.block(node, block)))].into_iter().chain(line)
         })

@@ -2,6 +2,7 @@
 
 use super::Stepper;
 use crate::system::action::{Action, event_kind};
+use crate::system::calls::{self, Within};
 use crate::system::client::{Intent, Offer};
 use crate::system::model::Model;
 use crate::system::promise::{PromiseView, may_start};
@@ -72,7 +73,7 @@ fn is_free(model: &Model, intent: &Intent) -> bool {
     is_used_freely
         && model.layout.copies.is_none()
         && match intent {
-            Intent::Read { .. } => true,
+            Intent::Read { .. } | Intent::Image { .. } => true,
             Intent::Call { .. } => false,
             Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Rmw { .. } | Intent::Store { .. } => {
                 model.layout.mark.is_none()
@@ -176,9 +177,8 @@ impl Stepper<'_> {
         for thread in 0..self.model.client.threads.len() {
             self.thread_actions(world, thread, out);
         }
-        if self.model.protocol().cached {
-            self.lines(world, out);
-        } else {
+        self.lines(world, out);
+        if !self.model.protocol().cached {
             self.evictions(world, out);
         }
         self.prefetches(world, out);
@@ -340,10 +340,23 @@ impl Stepper<'_> {
 
     fn thread_actions(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
         let model = self.model;
-        let (phase, intent) = world.thread(&model.layout, thread);
+        if let Some(told) = world.told(&model.layout, thread)
+            && self.is_heard(world, thread, told)
+        {
+            out.push(Action::Hear { thread });
+        }
+        let (phase, _) = world.thread(&model.layout, thread);
         match phase {
             ThreadState::Waiting | ThreadState::Deferred | ThreadState::LetGo => {}
+            ThreadState::Ready => {
+                let (_, act) = world.raised(&model.layout, thread);
+                let chance = self.chance(world, thread, act, true);
+                if chance.possible && !(chance.allowed && self.looks_in_vain(world, thread, act)) {
+                    out.push(Action::Act { thread });
+                }
+            }
             ThreadState::Held => {
+                let (_, intent) = world.raised(&model.layout, thread);
                 if self.chance(world, thread, intent, false).possible {
                     out.push(Action::Retry { thread });
                 }
@@ -367,6 +380,21 @@ impl Stepper<'_> {
         }
     }
 
+    /// Whether an engine may hear now of what a thread of its node has told it.
+    fn is_heard(&self, world: &World, thread: usize, told: usize) -> bool {
+        let (node, intent) = (self.model.client.threads[thread].node, &self.model.client.intents[told]);
+        let Answer::Role(role, ref record) = *self.who_answers(thread, told) else { return true };
+        self.ready_there(world, node, role, &world.fixed[record.clone()], event_kind(intent))
+    }
+
+    /// Whether a look for which an `until` waits would be made again: it changes nothing.
+    fn looks_in_vain(&self, world: &World, thread: usize, act: usize) -> bool {
+        let Intent::Image { object } = self.model.client.intents[act] else { return false };
+        let node = self.model.client.threads[thread].node;
+        let word = self.model.image_word(world, node, object);
+        calls::looks_in_vain(self.model, world, thread, word)
+    }
+
     /// What the most general client's idle thread can begin.
     fn starts(&self, world: &World, thread: usize, out: &mut Vec<Action>) {
         let model = self.model;
@@ -378,7 +406,12 @@ impl Stepper<'_> {
             // A store is left open if it is not performed at once.
             let stays_open = self.is_late && !chance.allowed;
             for (intent, start) in (starts.first..).zip(&starts.each) {
-                let is_offered = start.offer == Offer::Always || stays_open == (start.offer == Offer::Open);
+                let is_offered = match start.offer {
+                    Offer::Always => true,
+                    Offer::Never => false,
+                    Offer::Open => stays_open,
+                    Offer::Chosen => !stays_open,
+                };
                 if is_offered && (start.is_free || self.may_start(world, thread, &model.client.intents[intent])) {
                     out.push(Action::Start { thread, intent });
                 }
@@ -407,9 +440,21 @@ impl Stepper<'_> {
         let intent = &model.client.intents[number];
         let node = model.client.threads[thread].node;
         let (kind, object) = (event_kind(intent), intent.object());
-        if model.protocol().cached && intent.is_access() && self.is_busy(world, node, object.id) {
+        if intent.uses_line() && model.layout.line(node, object).is_some() && self.is_busy(world, node, object) {
             // It joins a prefetch, so that it is seen to wait for its answer.
-            return first && world.line(&model.layout, node, object.id).hinted;
+            return first && world.line(&model.layout, node, object).hinted;
+        }
+        if Within::of(model, intent).is_some() {
+            return true;
+        }
+        // What a thread says comes to its engine in order.
+        if world.told(&model.layout, thread).is_some() {
+            return false;
+        }
+        if let Intent::Call { op, .. } = intent
+            && model.protocol().ops[op.index()].is_told()
+        {
+            return true;
         }
         let held = |role, record: &[u8]| {
             *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold
@@ -446,7 +491,7 @@ impl Stepper<'_> {
                 && self.ready_there(world, node, role, record, kind)
             {
                 match model.local_stalls(world, node, role, (Object { kind: BLOCK, id: block }, kind)) {
-                    None => out.push(Action::Evict { node, block }),
+                    None => out.push(Action::Evict { node, object: Object { kind: BLOCK, id: block } }),
                     Some(stalled) => stalls.push((role, kind, stalled)),
                 }
             }
@@ -461,7 +506,7 @@ impl Stepper<'_> {
             let record = &world.fixed[record.clone()];
             if matches!(model.engine.response(role, model.engine.state(role, record), kind), Response::Handle(_))
                 && kind.wants().is_some_and(|wanted| model.tag(world, node, block) < wanted)
-                && !(model.protocol().cached && self.is_busy(world, node, block))
+                && !(model.protocol().cached && self.is_busy(world, node, Object { kind: BLOCK, id: block }))
                 && self.ready_there(world, node, role, record, kind)
                 && model.local_stalls(world, node, role, (Object { kind: BLOCK, id: block }, kind)).is_none()
             {
@@ -470,37 +515,35 @@ impl Stepper<'_> {
         }
     }
 
-    /// Whether a cached processor makes no request for a block now: one at a time, behind what its cache gave up before.
-    fn is_busy(&self, world: &World, node: Node, block: u32) -> bool {
-        world.line(&self.model.layout, node, block).line == Line::Leaving || self.model.requested(world, node, block)
+    /// Whether a processor makes no request for a line now: one at a time, behind what its cache gave up before.
+    fn is_busy(&self, world: &World, node: Node, object: Object) -> bool {
+        world.line(&self.model.layout, node, object).line == Line::Leaving || self.model.requested(world, node, object)
     }
 
     /// What processors' caches do: give up lines, of which engines then hear.
     fn lines(&self, world: &World, out: &mut Vec<Action>) {
         let model = self.model;
         for node in model.all_nodes() {
-            for block in 0..model.objects[BLOCK.index()] {
-                let object = Object { kind: BLOCK, id: block };
-                let line = world.line(&model.layout, node, block);
+            for object in model.layout.lined() {
+                let line = world.line(&model.layout, node, object);
                 match line.line {
                     Line::Absent => {}
                     Line::Shared | Line::Exclusive => {
-                        if !model.requested(world, node, block) {
-                            out.push(Action::Evict { node, block });
+                        if !model.requested(world, node, object) {
+                            out.push(Action::Evict { node, object });
                         }
                     }
                     Line::Leaving => {
                         let kind = line.clone().left();
-                        let Some(role) = model.engine.role_for(kind, BLOCK, model.is_home(node, object)) else {
-                            continue;
-                        };
+                        let role = model.engine.role_for(kind, object.kind, model.is_home(node, object));
+                        let Some(role) = role else { continue };
                         let Some(record) = model.record(world, node, role, object) else { continue };
                         let state = model.engine.state(role, record);
                         if *model.engine.response(role, state, kind) != Response::Hold
                             && model.local_stalls(world, node, role, (object, kind)).is_none()
                             && self.ready(world, node, role, object, kind)
                         {
-                            out.push(Action::Leave { node, block });
+                            out.push(Action::Leave { node, object });
                         }
                     }
                 }

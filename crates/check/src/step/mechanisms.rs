@@ -72,6 +72,8 @@ pub(crate) struct Effects {
     /// Blocks of which the node had contents when the handler began, or to which it has written since. Only where
     /// [`KeptCopies::is_looked_at`](crate::system::kept::KeptCopies::is_looked_at).
     pub there: Vec<u32>,
+    /// The engine's side of the image of the handler's object.
+    pub image: u64,
     /// Whether that went wrong which `there` is for: who has ended says in which handler.
     pub looked_in_vain: bool,
     /// The first thing that went wrong in a place where a handler cannot be told.
@@ -89,6 +91,7 @@ impl Effects {
         self.ports.clear();
         self.looks_farther = false;
         self.there.clear();
+        self.image = 0;
         self.looked_in_vain = false;
         self.trouble = None;
     }
@@ -206,9 +209,9 @@ impl Here<'_> {
     }
 
     pub(super) fn change_line(&mut self, block: Object, change: impl FnOnce(&mut CacheLine)) {
-        let mut line = self.world.line(&self.model.layout, self.me, block.id);
+        let mut line = self.world.line(&self.model.layout, self.me, block);
         change(&mut line);
-        self.world.set_line(&self.model.layout, self.me, block.id, line);
+        self.world.set_line(&self.model.layout, self.me, block, line);
     }
 
     pub fn intent(&self, thread: u16) -> (ThreadState, usize) {
@@ -319,6 +322,7 @@ impl MemoryMechanisms for Here<'_> {
 
     fn install_block(&mut self, payload: Payload, block: Object) {
         match self.payloads.data(payload) {
+            Data::Block(word) if block.kind != BLOCK => self.effects.image = word,
             Data::Block(word) => self.write_word(u64::from(block.id) * BLOCK_BYTES, word),
             _ => self.trouble(format!("what arrived is not the contents of {}", self.model.object_name(block))),
         }
@@ -380,27 +384,33 @@ impl MemoryMechanisms for Here<'_> {
 
 impl LineMechanisms for Here<'_> {
     fn probe(&mut self, block: Object) -> Line {
-        self.world.line(&self.model.layout, self.me, block.id).line
+        self.world.line(&self.model.layout, self.me, block).line
     }
 
     fn fill(&mut self, block: Object, to: Line) -> bool {
         self.effects.looks_farther = true;
-        self.about_to_look_at_block(block);
-        if !self.model.requested(self.world, self.me, block.id) {
+        if block.kind == BLOCK {
+            self.about_to_look_at_block(block);
+        }
+        if !self.model.requested(self.world, self.me, block) {
             return false;
         }
         let mut fills = false;
         self.change_line(block, |line| fills = line.fill(to));
-        if let (true, Some((_, word))) = (fills, self.model.layout.line(self.me, block.id)) {
-            let copy = self.model.layout.block(self.me, block.id);
-            self.world.fixed.copy_within(copy, word.start);
+        match self.model.layout.line(self.me, block) {
+            Some((_, word)) if fills && block.kind != BLOCK => self.world.set_number(word, self.effects.image),
+            Some((_, word)) if fills => {
+                let copy = self.model.layout.block(self.me, block.id);
+                self.world.fixed.copy_within(copy, word.start);
+            }
+            _ => {}
         }
         true
     }
 
     fn upgrade(&mut self, block: Object) -> bool {
         self.effects.looks_farther = true;
-        let requested = self.model.requested(self.world, self.me, block.id);
+        let requested = self.model.requested(self.world, self.me, block);
         if requested {
             self.change_line(block, CacheLine::upgrade);
         }
@@ -409,25 +419,38 @@ impl LineMechanisms for Here<'_> {
 
     fn take(&mut self, block: Object, to: Line) {
         self.effects.looks_farther = true;
-        self.has_written(u64::from(block.id) * BLOCK_BYTES, (u64::from(block.id) + 1) * BLOCK_BYTES);
-        let requested = self.model.requested(self.world, self.me, block.id);
-        if let Some((_, word)) = self.model.layout.line(self.me, block.id) {
-            let copy = self.model.layout.block(self.me, block.id);
-            self.world.fixed.copy_within(word, copy.start);
+        let requested = self.model.requested(self.world, self.me, block);
+        let line = self.model.layout.line(self.me, block);
+        if block.kind != BLOCK {
+            self.effects.image = line.map_or(0, |(_, word)| self.world.number(word));
+        } else {
+            self.has_written(u64::from(block.id) * BLOCK_BYTES, (u64::from(block.id) + 1) * BLOCK_BYTES);
+            if let Some((_, word)) = line {
+                let copy = self.model.layout.block(self.me, block.id);
+                self.world.fixed.copy_within(word, copy.start);
+            }
         }
         self.change_line(block, |line| line.take(to, requested));
     }
 
     fn invalidate(&mut self, block: Object) {
         self.effects.looks_farther = true;
-        let requested = self.model.requested(self.world, self.me, block.id);
+        let requested = self.model.requested(self.world, self.me, block);
         self.change_line(block, |line| line.invalidate(requested));
+    }
+
+    fn compose(&mut self, _image: Object, word: u64) {
+        self.effects.image = word;
+    }
+
+    fn image_word(&mut self, _image: Object) -> u64 {
+        self.effects.image
     }
 }
 
 impl ThreadMechanisms for Here<'_> {
     fn resume(&mut self, object: Object) {
-        if self.model.protocol().cached && object.kind == BLOCK {
+        if self.model.layout.line(self.me, object).is_some() {
             self.change_line(object, CacheLine::answered);
         }
         self.effects.resumed.push(object);

@@ -13,6 +13,7 @@ use crate::step::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::step::remember::{Memory, Name};
 use crate::system::action::{Action, event_kind};
 use crate::system::body;
+use crate::system::calls::{self, Next, Within};
 use crate::system::client::{Intent, ThreadPlace};
 use crate::system::copying;
 use crate::system::made::answered_at_once;
@@ -28,7 +29,7 @@ use crate::system::usage::may_use;
 use crate::system::world::{Flight, ThreadState, World};
 use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome};
-use trivium_protocol::{BLOCK, EventKind, NODE, RoleId};
+use trivium_protocol::{BLOCK, CallAction, EventKind, Line, NODE, OpId, RoleId};
 
 /// What a transition did, for reports.
 #[derive(Debug, Default)]
@@ -36,6 +37,8 @@ pub(crate) struct Account {
     pub outcome: Option<Outcome>,
     pub performed: Vec<Performed>,
     pub returned: Vec<(usize, usize, i64)>,
+    /// What threads have done to images in bodies of calls, and what that gave.
+    pub acts: Vec<(usize, i64)>,
 }
 
 /// Executes transitions; owns what they need besides the state.
@@ -162,6 +165,7 @@ impl<'m> Stepper<'m> {
         self.account.outcome = None;
         self.account.performed.clear();
         self.account.returned.clear();
+        self.account.acts.clear();
         self.effects.clear();
         self.execute(world, action)?;
         match self.model.demands.is_empty() {
@@ -208,28 +212,34 @@ impl<'m> Stepper<'m> {
                 let model = self.model;
                 may_use(model, world, thread, &model.client.intents[intent])?;
                 ghost::tell_call(&mut self.here(world, node), node, &model.client.intents[intent])?;
+                if Within::of(model, &model.client.intents[intent]).is_some() {
+                    if let Intent::Call { op, .. } = &model.client.intents[intent] {
+                        self.reached.way(model.protocol().ops[op.index()].span, true);
+                    }
+                    world.set_thread(&model.layout, thread, ThreadState::Ready, intent);
+                    let next = calls::enter(model, world, thread)?;
+                    return self.goes_on(world, thread, next);
+                }
                 self.raise(world, thread, intent)
             }
-            Action::Retry { thread } => {
-                let (_, intent) = world.thread(&self.model.layout, thread);
+            Action::Retry { thread } | Action::Act { thread } => {
+                let (_, intent) = world.raised(&self.model.layout, thread);
                 self.raise(world, thread, intent)
             }
-            Action::Evict { node, block } if self.model.protocol().cached => {
-                let role = self.model.engine.role_for(
-                    EventKind::Evict,
-                    BLOCK,
-                    self.model.is_home(node, Object { kind: BLOCK, id: block }),
-                );
-                let heard = role.is_some_and(|role| self.model.engine.answers(role, EventKind::Evict));
-                let mut line = world.line(&self.model.layout, node, block);
+            Action::Hear { thread } => self.hear(world, thread),
+            Action::Evict { node, object } if self.model.layout.line(node, object).is_some() => {
+                let engine = &self.model.engine;
+                let role = engine.role_for(EventKind::Evict, object.kind, self.model.is_home(node, object));
+                let heard = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
+                let mut line = world.line(&self.model.layout, node, object);
                 line.evict(heard);
-                world.set_line(&self.model.layout, node, block, line);
+                world.set_line(&self.model.layout, node, object, line);
                 Ok(())
             }
-            Action::Leave { node, block } => self.leave(world, node, block),
-            Action::Evict { node, block } => {
-                let event = Event::local(EventKind::Evict, Object { kind: BLOCK, id: block }, 0);
-                let name = Some(Name::of_eviction(block));
+            Action::Leave { node, object } => self.leave(world, node, object),
+            Action::Evict { node, object } => {
+                let event = Event::local(EventKind::Evict, object, 0);
+                let name = Some(Name::of_eviction(object.id));
                 match self.finds(node, name, world) {
                     true => self.redo(world, node, None)?,
                     false => self.dispatch(world, node, None, &event, None, name)?,
@@ -277,9 +287,9 @@ impl<'m> Stepper<'m> {
     fn prefetch(&mut self, world: &mut World, node: Node, block: u32, kind: EventKind) -> Result<(), Violation> {
         let object = Object { kind: BLOCK, id: block };
         if self.model.protocol().cached {
-            let mut line = world.line(&self.model.layout, node, block);
+            let mut line = world.line(&self.model.layout, node, object);
             line.hint();
-            world.set_line(&self.model.layout, node, block, line);
+            world.set_line(&self.model.layout, node, object, line);
         }
         let name = Some(Name::of_prefetch(block, kind));
         if self.finds(node, name, world) {
@@ -289,14 +299,13 @@ impl<'m> Stepper<'m> {
     }
 
     /// What left a processor's cache comes to its engine.
-    fn leave(&mut self, world: &mut World, node: Node, block: u32) -> Result<(), Violation> {
-        let object = Object { kind: BLOCK, id: block };
-        let mut line = world.line(&self.model.layout, node, block);
-        let word = self.model.layout.line(node, block).map_or(0, |(_, word)| world.number(word));
+    fn leave(&mut self, world: &mut World, node: Node, object: Object) -> Result<(), Violation> {
+        let mut line = world.line(&self.model.layout, node, object);
+        let word = self.model.layout.line(node, object).map_or(0, |(_, word)| world.number(word));
         let kind = line.left();
-        world.set_line(&self.model.layout, node, block, line);
+        world.set_line(&self.model.layout, node, object, line);
         let payload = (kind == EventKind::WriteBack).then(|| self.payloads.handle(Data::Block(word)));
-        let name = Some(Name::of_leaving(block, payload));
+        let name = Some(Name::of_leaving(object, payload));
         if self.finds(node, name, world) {
             return self.redo(world, node, None);
         }
@@ -311,20 +320,43 @@ impl<'m> Stepper<'m> {
             return self.finish_access(world, thread, number);
         }
         let place = model.client.threads[thread];
-        if model.protocol().cached
-            && intent.is_access()
-            && world.line(&model.layout, place.node, intent.object().id).hinted
-        {
-            world.set_thread(&model.layout, thread, ThreadState::Held, number);
+        if intent.uses_line() && world.line(&model.layout, place.node, intent.object()).hinted {
+            world.set_raised(&model.layout, thread, ThreadState::Held, number);
             return Ok(());
         }
+        if let Intent::Call { op, .. } = intent
+            && model.protocol().ops[op.index()].is_told()
+        {
+            world.set_told(&model.layout, thread, Some(number));
+            return self.acted(world, thread, 0);
+        }
         // It waits from the start, so that the handler itself can complete it or return.
-        world.set_thread(&model.layout, thread, ThreadState::Waiting, number);
+        world.set_raised(&model.layout, thread, ThreadState::Waiting, number);
         let name = Some(Name::of_raised(thread, number));
         if self.finds(place.node, name, world) {
             return self.redo(world, place.node, Some(thread));
         }
-        let event = match intent {
+        let event = self.event_of(thread, number);
+        self.dispatch(world, place.node, None, &event, Some(thread), name)
+    }
+
+    /// An engine hears of what a thread of its node has told it. Nobody waits for that.
+    fn hear(&mut self, world: &mut World, thread: usize) -> Result<(), Violation> {
+        let Some(told) = world.told(&self.model.layout, thread) else { return Ok(()) };
+        world.set_told(&self.model.layout, thread, None);
+        let node = self.model.client.threads[thread].node;
+        let name = Some(Name::of_raised(thread, told));
+        if self.finds(node, name, world) {
+            return self.redo(world, node, None);
+        }
+        let event = self.event_of(thread, told);
+        self.dispatch(world, node, None, &event, None, name)
+    }
+
+    /// The event of what a thread does.
+    fn event_of(&self, thread: usize, number: usize) -> Event {
+        let (place, intent) = (self.model.client.threads[thread], &self.model.client.intents[number]);
+        match intent {
             Intent::Call { op, object, args } => Event {
                 kind: EventKind::Op(*op),
                 object: *object,
@@ -334,8 +366,7 @@ impl<'m> Stepper<'m> {
                 payload: None,
             },
             _ => Event::local(event_kind(intent), intent.object(), place.number),
-        };
-        self.dispatch(world, place.node, None, &event, Some(thread), name)
+        }
     }
 
     fn deliver(&mut self, world: &mut World, at: usize, is_gone: bool) -> Result<(), Violation> {
@@ -567,7 +598,7 @@ impl<'m> Stepper<'m> {
         }
         match (outcome.disposition, thread) {
             (Disposition::Passed, Some(thread)) => {
-                let (_, intent) = world.thread(&self.model.layout, thread);
+                let (_, intent) = world.raised(&self.model.layout, thread);
                 return self.finish_access(world, thread, intent);
             }
             (Disposition::Held, Some(thread)) => self.hold(world, thread),
@@ -604,7 +635,7 @@ impl<'m> Stepper<'m> {
             let (number, value) = self.effects.answers[at];
             let thread = model.client.threads_of[node as usize].get(usize::from(number)).map(|&t| t as usize);
             let call = thread.and_then(|thread| {
-                let (state, intent) = world.thread(&model.layout, thread);
+                let (state, intent) = world.raised(&model.layout, thread);
                 match &model.client.intents.get(intent) {
                     Some(Intent::Call { op, object, .. }) if state == ThreadState::Waiting => {
                         Some((thread, intent, *op, *object))
@@ -616,15 +647,67 @@ impl<'m> Stepper<'m> {
                 let sentence = format!("node {node}: a call returns to thread {number}, which waits for none");
                 return Err(Violation::new(FAULT, sentence));
             };
-            world.set_thread(&model.layout, thread, ThreadState::Free, 0);
-            self.reached.answer(op);
-            self.account.returned.push((thread, intent, value));
-            body::done(self.model, world, thread, Some(value))?;
-            returned(model, world, thread, op, object)?;
-            copying::returned(model, world, thread, (op, object), value);
-            ghost::tell_return(&mut self.here(world, node), node, op, object, value)?;
+            if model.protocol().ops[op.index()].is_event {
+                self.reached.answer(op);
+                self.acted(world, thread, value)?;
+            } else {
+                self.returns(world, thread, (intent, op, object), value)?;
+            }
         }
         Ok(())
+    }
+
+    /// A thread's call returns.
+    fn returns(
+        &mut self,
+        world: &mut World,
+        thread: usize,
+        (intent, op, object): (usize, OpId, Object),
+        value: i64,
+    ) -> Result<(), Violation> {
+        let (model, node) = (self.model, self.model.client.threads[thread].node);
+        world.set_thread(&model.layout, thread, ThreadState::Free, 0);
+        self.reached.answer(op);
+        self.account.returned.push((thread, intent, value));
+        body::done(model, world, thread, Some(value))?;
+        returned(model, world, thread, op, object)?;
+        copying::returned(model, world, thread, (op, object), value);
+        ghost::tell_return(&mut self.here(world, node), node, op, object, value)
+    }
+
+    /// What a thread does in the body of its call is done, and has given this.
+    fn acted(&mut self, world: &mut World, thread: usize, result: i64) -> Result<(), Violation> {
+        let next = calls::done(self.model, world, thread, result)?;
+        self.goes_on(world, thread, next)
+    }
+
+    /// The body of a thread's call goes on, or is at its end.
+    fn goes_on(&mut self, world: &mut World, thread: usize, next: Next) -> Result<(), Violation> {
+        let Next::Returns(value) = next else { return Ok(()) };
+        let (_, intent) = world.thread(&self.model.layout, thread);
+        match &self.model.client.intents[intent] {
+            Intent::Call { op, object, .. } => self.returns(world, thread, (intent, *op, *object), value),
+            _ => Ok(()),
+        }
+    }
+
+    /// A thread looks at an image, or swaps it, as its line allows.
+    fn use_image(&mut self, world: &mut World, thread: usize, image: Object) -> Result<(), Violation> {
+        let (model, node) = (self.model, self.model.client.threads[thread].node);
+        let held = model.image_word(world, node, image);
+        let result = match calls::swap(model, world, thread)? {
+            None => held,
+            Some((seen, word)) => {
+                let is_exclusive = world.line(&model.layout, node, image).line == Line::Exclusive;
+                let swaps = is_exclusive && held == seen;
+                if let (true, Some((_, at))) = (swaps, model.layout.line(node, image)) {
+                    world.set_number(at, word.cast_unsigned());
+                }
+                i64::from(swaps)
+            }
+        };
+        self.account.acts.push((thread, result));
+        self.acted(world, thread, result)
     }
 
     /// Threads that were resumed complete what the tag allows; the others try again as new events.
@@ -635,9 +718,9 @@ impl<'m> Stepper<'m> {
             let in_any_order = model.client.shares_nodes() && self.order_counts(world, node, object);
             for &thread in &model.client.threads_of[node as usize] {
                 let thread = thread as usize;
-                let (phase, number) = world.thread(&model.layout, thread);
+                let (phase, number) = world.raised(&model.layout, thread);
                 let waits = matches!(phase, ThreadState::Waiting | ThreadState::Held);
-                let Some(intent) = model.client.intents.get(number).filter(|i| waits && i.is_access()) else {
+                let Some(intent) = model.client.intents.get(number).filter(|i| waits && i.uses_line()) else {
                     continue;
                 };
                 if intent.object() != object {
@@ -645,12 +728,12 @@ impl<'m> Stepper<'m> {
                 }
                 if model.allowed(world, thread, intent) {
                     if in_any_order {
-                        world.set_thread(&model.layout, thread, ThreadState::LetGo, number);
+                        world.set_raised(&model.layout, thread, ThreadState::LetGo, number);
                     } else {
                         self.finish_access(world, thread, number)?;
                     }
                 } else {
-                    world.set_thread(&model.layout, thread, ThreadState::Held, number);
+                    world.set_raised(&model.layout, thread, ThreadState::Held, number);
                 }
             }
         }
@@ -665,17 +748,21 @@ impl<'m> Stepper<'m> {
         let are_open = !model.client.open_stores.is_empty();
         let (mut loads, mut stores) = (0, 0);
         for &thread in &model.client.threads_of[node as usize] {
-            let (phase, number) = world.thread(&model.layout, usize::from(thread));
+            let (phase, number) = world.raised(&model.layout, usize::from(thread));
             let Some(intent) = model.client.intents.get(number) else { continue };
+            let swaps = matches!(calls::act(model, world, usize::from(thread)), Some(CallAction::Swap { .. }));
             if matches!(phase, ThreadState::Waiting | ThreadState::Held)
-                && intent.is_access()
+                && intent.uses_line()
                 && intent.object() == object
                 && model.allowed(world, usize::from(thread), intent)
             {
-                loads += u32::from(matches!(intent, Intent::Read { .. }));
+                loads += u32::from(
+                    matches!(intent, Intent::Read { .. }) || matches!(intent, Intent::Image { .. }) && !swaps,
+                );
                 stores += u32::from(match intent {
                     Intent::Write { .. } | Intent::Rmw { .. } | Intent::Store { .. } => true,
                     Intent::WriteBeside { .. } => are_open,
+                    Intent::Image { .. } => swaps,
                     Intent::Read { .. } | Intent::Call { .. } => false,
                 });
             }
@@ -685,6 +772,9 @@ impl<'m> Stepper<'m> {
 
     fn finish_access(&mut self, world: &mut World, thread: usize, number: usize) -> Result<(), Violation> {
         let model = self.model;
+        if let Intent::Image { object } = model.client.intents[number] {
+            return self.use_image(world, thread, object);
+        }
         let number = self.effects.choices.choose(model, world, thread, number);
         let (node, intent) = (model.client.threads[thread].node, &model.client.intents[number]);
         once(model, world, thread)?;
@@ -708,7 +798,7 @@ impl<'m> Stepper<'m> {
             Intent::Read { .. } => self.reached.loads = true,
             Intent::Write { .. } => self.reached.stores = true,
             Intent::Rmw { .. } => (self.reached.loads, self.reached.stores) = (true, true),
-            Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
+            Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Image { .. } | Intent::Call { .. } => {}
         }
     }
 }

@@ -69,10 +69,10 @@ impl Name {
     }
 
     /// That a line has left a processor's cache, with its contents if they were written back.
-    pub fn of_leaving(block: u32, written_back: Option<Payload>) -> Name {
+    pub fn of_leaving(object: Object, written_back: Option<Payload>) -> Name {
         Name {
-            kind: 6 | u64::from(written_back.is_some()) << 8,
-            which: u64::from(block) << 32 | u64::from(written_back.map_or(0, |payload| payload.0)),
+            kind: 6 | u64::from(written_back.is_some()) << 8 | u64::from(object.kind.0) << 16,
+            which: u64::from(object.id) << 32 | u64::from(written_back.map_or(0, |payload| payload.0)),
         }
     }
 

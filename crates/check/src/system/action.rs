@@ -11,12 +11,16 @@ pub(crate) enum Action {
     Start { thread: usize, intent: usize },
     /// A thread raises again what it kept.
     Retry { thread: usize },
+    /// A thread does the next act of the body of its call.
+    Act { thread: usize },
+    /// An engine hears of what a thread of its node has told it.
+    Hear { thread: usize },
     /// A node wants to be rid of its copy of a block; a processor's cache gives up its line.
-    Evict { node: Node, block: u32 },
+    Evict { node: Node, object: Object },
     /// A processor hints that a thread of it may use a block: `kind` is a prefetch.
     Prefetch { node: Node, block: u32, kind: EventKind },
     /// An engine hears of the line that its processor's cache gave up.
-    Leave { node: Node, block: u32 },
+    Leave { node: Node, object: Object },
     /// A message is handled: its index among [`World::flights`].
     Deliver { flight: usize },
     /// A message that cannot be handled now comes to the head of its lane, which is `merged`, at its receiver.
@@ -69,6 +73,7 @@ pub fn event_kind(intent: &Intent) -> EventKind {
         Intent::Read { .. } => EventKind::Read,
         Intent::Write { .. } | Intent::WriteBeside { .. } | Intent::Store { .. } => EventKind::Write,
         Intent::Rmw { .. } => EventKind::Rmw,
+        Intent::Image { .. } => EventKind::Image,
         Intent::Call { op, .. } => EventKind::Op(*op),
     }
 }

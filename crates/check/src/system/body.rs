@@ -87,6 +87,8 @@ fn go_on(model: &Model, world: &mut World, thread: usize, mut at: usize) -> Resu
                 }
             }
             BodyStep::Goto(other) => *other,
+            // These stand in the bodies of calls.
+            BodyStep::Act(_) | BodyStep::Fence | BodyStep::Return(_) => at + 1,
         };
     }
     for register in &body.forgets[at] {

@@ -53,7 +53,12 @@ pub enum Intent {
         /// The block's number.
         block: u32,
     },
-    /// A call of the protocol.
+    /// What the body of a call does with the image of its object: which, says the place at which the thread is.
+    Image {
+        /// Whose image.
+        object: Object,
+    },
+    /// A call of the protocol, or an event that a body says.
     Call {
         /// Which.
         op: OpId,
@@ -73,7 +78,7 @@ impl Intent {
             | Intent::WriteBeside { block }
             | Intent::Rmw { block, .. }
             | Intent::Store { block } => Object { kind: BLOCK, id: *block },
-            Intent::Call { object, .. } => *object,
+            Intent::Image { object } | Intent::Call { object, .. } => *object,
         }
     }
 
@@ -91,6 +96,11 @@ impl Intent {
 
     /// Whether it is a load or a store.
     pub fn is_access(&self) -> bool {
+        !matches!(self, Intent::Call { .. } | Intent::Image { .. })
+    }
+
+    /// Whether it happens in a line of the processor's cache, where the object has one: a load, a store, a look at an image.
+    pub fn uses_line(&self) -> bool {
         !matches!(self, Intent::Call { .. })
     }
 }
@@ -103,6 +113,8 @@ pub(crate) enum Offer {
     Open,
     /// A store that an open one may turn out to be: else.
     Chosen,
+    /// What only a body does.
+    Never,
 }
 
 /// A thread: its node, and its number there.
@@ -257,7 +269,8 @@ impl Client {
         }
         let mut unmakeable = Vec::new();
         let idle = if system.idle_words { idle_arguments(protocol) } else { Vec::new() };
-        for op in 0..protocol.ops.len() {
+        let programs_call = |op: &usize| !protocol.ops[*op].is_event;
+        for op in (0..protocol.ops.len()).filter(programs_call) {
             let (op, before) = (OpId::at(op), intents.len());
             let idle = idle.get(op.index()).map_or(&[][..], Vec::as_slice);
             calls(engine, op, idle, system, objects, addresses, &mut intents)?;
@@ -269,7 +282,9 @@ impl Client {
         let sees = seen_of_stores(protocol);
         let blocks = if system.late_values { objects[BLOCK.index()] } else { 0 };
         let open_stores = open_stores(blocks, sees, &mut intents);
-        let offers = (0..intents.len()).map(|intent| offer(&open_stores, intent)).collect();
+        let mut offers: Vec<Offer> = (0..intents.len()).map(|intent| offer(&open_stores, intent)).collect();
+        acts(engine, system, objects, &mut intents)?;
+        offers.resize(intents.len(), Offer::Never);
         Ok(Client {
             offers,
             threads: places.clone().collect(),
@@ -285,7 +300,12 @@ impl Client {
     }
 
     /// The threads of a scenario.
-    pub(crate) fn scenario(engine: &Engine, system: &System, scenario: &Scenario) -> Result<Client, ConfigError> {
+    pub(crate) fn scenario(
+        engine: &Engine,
+        system: &System,
+        scenario: &Scenario,
+        objects: &[u32],
+    ) -> Result<Client, ConfigError> {
         let protocol = engine.protocol();
         let mut numbers = vec![0u8; system.nodes as usize];
         let (mut threads, mut intents, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -307,11 +327,12 @@ impl Client {
             for place in &thread.body.places {
                 looks.push(match &place.step {
                     BodyStep::Look(action) => Some(intent_number(engine, action, &mut intents)?),
-                    BodyStep::Set(..) | BodyStep::Unless(..) | BodyStep::Goto(_) => None,
+                    _ => None,
                 });
             }
             places.push(looks);
         }
+        acts(engine, system, objects, &mut intents)?;
         Ok(Client {
             threads_of: threads_of(system.nodes, threads.iter().copied()),
             threads,
@@ -329,6 +350,19 @@ impl Client {
             only_none: Vec::new(),
         })
     }
+}
+
+/// What the bodies of calls may do, behind all that a client does.
+fn acts(engine: &Engine, system: &System, objects: &[u32], intents: &mut Vec<Intent>) -> Result<(), ConfigError> {
+    let protocol = engine.protocol();
+    for image in &protocol.images {
+        let lines = (0..objects[image.object.index()]).map(|id| Object { kind: image.object, id });
+        intents.extend(lines.map(|object| Intent::Image { object }));
+    }
+    for (op, _) in protocol.ops.iter().enumerate().filter(|(_, op)| op.is_event) {
+        calls(engine, OpId::at(op), &[], system, objects, &[], intents)?;
+    }
+    Ok(())
 }
 
 /// Whether a call of a scenario takes the numbers that are passed, with so many nodes and these parameters.

@@ -5,10 +5,10 @@ use crate::system::copying::CopyLayout;
 use crate::system::kinds::Homes;
 use crate::system::mark::MarkLayout;
 use std::ops::Range;
-use trivium_engine::number::index;
+use trivium_engine::number::{fit, index};
 use trivium_engine::{Engine, Node, Object};
 use trivium_protocol::walk::performs_for_threads;
-use trivium_protocol::{BLOCK, Promise, Protocol, RoleId};
+use trivium_protocol::{BLOCK, MAX_NODES, ObjectKindId, Promise, Protocol, RoleId, Type};
 
 /// Bytes of the fixed part that are packed together.
 pub(crate) const GROUP: usize = 8;
@@ -45,6 +45,46 @@ pub(crate) struct Sizes {
     pub general: bool,
 }
 
+/// Where the lines of the images of a kind of object lie in what is kept of a node.
+struct ImageLines {
+    kind: ObjectKindId,
+    at: usize,
+    count: usize,
+    word_bytes: usize,
+}
+
+/// What is kept of a thread where calls have bodies: what it has told its engine (2 bytes), and, while it is in a body, its act (2), its place (2), and
+/// the variables.
+struct BodyLayout {
+    at: usize,
+    variables: usize,
+    variable_bytes: usize,
+}
+
+/// Bytes of what has been told.
+const TOLD_BYTES: usize = 2;
+/// Bytes of an act and its place.
+const ACT_BYTES: usize = 4;
+
+impl BodyLayout {
+    /// Of a protocol, behind so many bytes of a thread; nothing where no call has a body.
+    fn of(protocol: &Protocol, at: usize) -> Option<BodyLayout> {
+        let bodies = protocol.ops.iter().filter_map(|op| Some((op.args.len(), op.body.as_ref()?)));
+        let variables = bodies.clone().map(|(passed, body)| body.locals.len() - passed).max()?;
+        let is_small = |ty: &Type| match ty {
+            Type::Bool => true,
+            Type::Int { lo, hi } => lo.at(1) >= 0 && hi.at(MAX_NODES) <= 255,
+            _ => false,
+        };
+        let are_small = bodies.flat_map(|(passed, body)| &body.locals[passed..]).all(|local| is_small(&local.ty));
+        Some(BodyLayout { at, variables, variable_bytes: if are_small { 1 } else { 8 } })
+    }
+
+    fn bytes(&self) -> usize {
+        TOLD_BYTES + ACT_BYTES + self.variables * self.variable_bytes
+    }
+}
+
 /// Where a record begins and ends.
 #[derive(Clone, Copy)]
 struct RecordRange {
@@ -64,6 +104,8 @@ pub(crate) struct Layout {
     words: usize,
     /// Blocks of which each processor's cache has a line; 0 where processors are tagged.
     lines: usize,
+    /// The lines of images, behind those of blocks: by kind.
+    images: Vec<ImageLines>,
     node_bytes: usize,
     stride: usize,
     pub word_bytes: usize,
@@ -74,6 +116,7 @@ pub(crate) struct Layout {
     thread_bytes: usize,
     /// Where in what is kept of a thread it stands what was performed for it, where handlers do that.
     performed_at: Option<usize>,
+    body: Option<BodyLayout>,
     registers_at: usize,
     last_at: Option<usize>,
     /// Whether loads are compared with it.
@@ -124,11 +167,20 @@ impl Layout {
         }
         let words = sizes.words as usize;
         let lines = if protocol.cached { sizes.objects[BLOCK.index()] as usize } else { 0 };
-        let node_bytes = words * sizes.word_bytes + lines * (1 + sizes.word_bytes);
+        let mut node_bytes = words * sizes.word_bytes + lines * (1 + sizes.word_bytes);
+        let mut images = Vec::new();
+        for image in &protocol.images {
+            let count = sizes.objects[image.object.index()] as usize;
+            let word_bytes = (image.bits() as usize).div_ceil(8).max(1);
+            images.push(ImageLines { kind: image.object, at: node_bytes, count, word_bytes });
+            node_bytes += count * (1 + word_bytes);
+        }
         let words_at = take(sizes.nodes as usize * node_bytes);
         let thread_bytes = if sizes.counted { 5 } else { 3 };
         let performed_at = performs_for_threads(protocol).then_some(thread_bytes);
         let thread_bytes = thread_bytes + performed_at.map_or(0, |_| 1 + sizes.word_bytes);
+        let body = BodyLayout::of(protocol, thread_bytes);
+        let thread_bytes = thread_bytes + body.as_ref().map_or(0, BodyLayout::bytes);
         let threads_at = take(sizes.threads * thread_bytes);
         let registers_at = take(sizes.registers * 8);
         let blocks = sizes.objects[BLOCK.index()] as usize;
@@ -174,6 +226,7 @@ impl Layout {
             words_at,
             words,
             lines,
+            images,
             node_bytes,
             stride: sizes.stride,
             word_bytes: sizes.word_bytes,
@@ -181,6 +234,7 @@ impl Layout {
             threads_at,
             thread_bytes,
             performed_at,
+            body,
             registers_at,
             last_at,
             compares: checks_values(protocol),
@@ -225,10 +279,48 @@ impl Layout {
         at..at + self.node_bytes
     }
 
-    /// What a processor's cache has of a block ([`trivium_engine::CacheLine::number`]) and its word that is looked at.
-    pub fn line(&self, node: Node, block: u32) -> Option<(usize, Range<usize>)> {
-        let at = self.contents(node).start + self.words * self.word_bytes + block as usize * (1 + self.word_bytes);
-        ((block as usize) < self.lines).then(|| (at, at + 1..at + 1 + self.word_bytes))
+    /// What a processor's cache has of a block ([`trivium_engine::CacheLine::number`]) and its word that is looked at; or of an image, and its word.
+    pub fn line(&self, node: Node, object: Object) -> Option<(usize, Range<usize>)> {
+        let id = object.id as usize;
+        if object.kind != BLOCK {
+            let image = self.images.iter().find(|image| image.kind == object.kind)?;
+            let at = self.contents(node).start + image.at + id * (1 + image.word_bytes);
+            return (id < image.count).then(|| (at, at + 1..at + 1 + image.word_bytes));
+        }
+        let at = self.contents(node).start + self.words * self.word_bytes + id * (1 + self.word_bytes);
+        (id < self.lines).then(|| (at, at + 1..at + 1 + self.word_bytes))
+    }
+
+    /// The objects of which a node's cache has a line: blocks, where processors are cached, and images.
+    pub fn lined(&self) -> impl Iterator<Item = Object> + '_ {
+        let blocks = (0..self.lines).map(|id| (BLOCK, id));
+        let images = self.images.iter().flat_map(|image| (0..image.count).map(move |id| (image.kind, id)));
+        blocks.chain(images).map(|(kind, id)| Object { kind, id: fit(id, "the number of an object") })
+    }
+
+    /// The act of a thread in the body of a call (2 bytes), and its place (2).
+    pub fn act(&self, thread: usize) -> Option<Range<usize>> {
+        let at = self.body(thread)?.start;
+        Some(at..at + ACT_BYTES)
+    }
+
+    /// What a thread has told its engine, which has not heard of it yet.
+    pub fn told(&self, thread: usize) -> Option<Range<usize>> {
+        let at = self.threads_at + thread * self.thread_bytes + self.body.as_ref()?.at;
+        Some(at..at + TOLD_BYTES)
+    }
+
+    /// All that is kept of the body of a thread's call.
+    pub fn body(&self, thread: usize) -> Option<Range<usize>> {
+        let (body, told) = (self.body.as_ref()?, self.told(thread)?);
+        Some(told.end..told.start + body.bytes())
+    }
+
+    /// A variable of that body.
+    pub fn variable(&self, thread: usize, variable: usize) -> Option<Range<usize>> {
+        let body = self.body.as_ref().filter(|body| variable < body.variables)?;
+        let at = self.body(thread)?.start + ACT_BYTES + variable * body.variable_bytes;
+        Some(at..at + body.variable_bytes)
     }
 
     /// The word of a block that is looked at, in a node's memory.

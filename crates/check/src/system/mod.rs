@@ -5,6 +5,7 @@ pub(crate) mod action;
 pub(crate) mod alike;
 pub(crate) mod begin;
 pub(crate) mod body;
+pub(crate) mod calls;
 pub(crate) mod client;
 pub(crate) mod codec;
 pub(crate) mod copying;

@@ -4,6 +4,7 @@ use crate::config::{ConfigError, MAX_NODES, Network, System};
 use crate::system::action::event_kind;
 use crate::system::begin::Begun;
 use crate::system::body;
+use crate::system::calls;
 use crate::system::client::{Client, Intent, object_counts};
 use crate::system::codec::Codec;
 use crate::system::kept::KeptCopies;
@@ -19,8 +20,9 @@ use trivium_engine::{Engine, Node, Object, SharedPlaces};
 use trivium_protocol::copies::{moves_by_address, role_with_copy};
 use trivium_protocol::walk::any_step;
 use trivium_protocol::{
-    Access, Assume, BLOCK, Bound, EventKind, Expr, ExprKind, LaneId, NODE, ObjectKindId, PayloadShape, PayloadSource,
-    PerformKind, Promise, Protocol, RoleId, ScenarioAction, ScenarioValue, StateId, StepKind, Type,
+    Access, Assume, BLOCK, Bound, CallAction, EventKind, Expr, ExprKind, LaneId, Line, NODE, ObjectKindId,
+    PayloadShape, PayloadSource, PerformKind, Promise, Protocol, RoleId, ScenarioAction, ScenarioValue, StateId,
+    StepKind, Type,
 };
 
 /// Fixed bytes of one state; a larger system could not be explored.
@@ -151,7 +153,7 @@ impl Model {
         let addresses: Vec<i64> =
             (0..extra.min(system.values)).map(|w| i64::from(first_word + w) * WORD.cast_signed()).collect();
         let client = match scenario {
-            Some(scenario) => Client::scenario(&engine, system, scenario)?,
+            Some(scenario) => Client::scenario(&engine, system, scenario, &objects)?,
             None => Client::general(&engine, protocol, system, &objects, &addresses)?,
         };
         client.check_counts()?;
@@ -340,7 +342,7 @@ impl Model {
     /// The tag of a block on a node; what its cache allows, where processors are cached.
     pub fn tag(&self, world: &World, node: Node, block: u32) -> Access {
         if self.protocol().cached {
-            return world.line(&self.layout, node, block).line.access();
+            return world.line(&self.layout, node, Object { kind: BLOCK, id: block }).line.access();
         }
         self.tag_at(world, &self.tags[block as usize][node as usize])
     }
@@ -420,7 +422,7 @@ impl Model {
     fn empty_copies(&self, world: &mut World) {
         for node in self.all_nodes() {
             for block in 0..self.objects[BLOCK.index()] {
-                if let Some((_, word)) = self.layout.line(node, block) {
+                if let Some((_, word)) = self.layout.line(node, Object { kind: BLOCK, id: block }) {
                     world.set_number(word, self.layout.garbage);
                 }
             }
@@ -463,7 +465,9 @@ impl Model {
         let large = |shape| matches!(shape, PayloadShape::Memory | PayloadShape::List);
         // A word of one byte is its own handle.
         let are_numbered = self.layout.word_bytes > 1 || self.layout.memory(0).is_some();
-        are_numbered || self.protocol().messages.iter().any(|m| large(m.payload))
+        are_numbered
+            || self.protocol().messages.iter().any(|m| large(m.payload))
+            || self.protocol().images.iter().any(|image| image.bits() > u8::BITS)
     }
 
     /// Every instance of every role: node, role, object.
@@ -478,15 +482,14 @@ impl Model {
         })
     }
 
-    /// Whether a cached processor has a request for a block outstanding.
-    pub fn requested(&self, world: &World, node: Node, block: u32) -> bool {
-        let object = Object { kind: BLOCK, id: block };
-        if world.line(&self.layout, node, block).hinted {
+    /// Whether a processor has a request for a block, or for an image, outstanding.
+    pub fn requested(&self, world: &World, node: Node, object: Object) -> bool {
+        if world.line(&self.layout, node, object).hinted {
             return true;
         }
         self.client.threads_of[node as usize].iter().any(|&thread| {
-            let (phase, number) = world.thread(&self.layout, usize::from(thread));
-            let asks = |intent: &Intent| intent.is_access() && intent.object() == object;
+            let (phase, number) = world.raised(&self.layout, usize::from(thread));
+            let asks = |intent: &Intent| intent.uses_line() && intent.object() == object;
             matches!(phase, ThreadState::Waiting | ThreadState::Deferred)
                 && self.client.intents.get(number).is_some_and(asks)
         })
@@ -501,8 +504,21 @@ impl Model {
             | Intent::WriteBeside { block }
             | Intent::Rmw { block, .. }
             | Intent::Store { block } => self.tag(world, node, *block) == Access::Write,
+            Intent::Image { object } => {
+                let line = world.line(&self.layout, node, *object).line;
+                match calls::act(self, world, thread) {
+                    // It fails at once where the line is not there, and wants it for itself where it is shared.
+                    Some(CallAction::Swap { .. }) => line != Line::Shared,
+                    _ => line.access() >= Access::Read,
+                }
+            }
             Intent::Call { .. } => false,
         }
+    }
+
+    /// What a node's cache holds of an image.
+    pub fn image_word(&self, world: &World, node: Node, object: Object) -> i64 {
+        self.layout.line(node, object).map_or(0, |(_, word)| world.number(word).cast_signed())
     }
 
     /// Whether a node has, or will have without anybody's doing, room for `count` more messages on a lane: what is in an outgoing

@@ -175,6 +175,8 @@ fn next_step_of_idle(model: &Model, world: &World, thread: usize) -> Option<usiz
 pub(crate) fn must_happen(model: &Model, world: &World, action: Action) -> bool {
     match action {
         Action::Retry { .. }
+        | Action::Act { .. }
+        | Action::Hear { .. }
         | Action::Leave { .. }
         | Action::Deliver { .. }
         | Action::Head { .. }

@@ -93,7 +93,7 @@ pub(crate) fn perform_access(
             store_at(model, world, at, (block, value));
             Ok(Some(seen))
         }
-        Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => Ok(None),
+        Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Image { .. } | Intent::Call { .. } => Ok(None),
     }
 }
 
@@ -111,7 +111,8 @@ pub(crate) fn once(model: &Model, world: &World, thread: usize) -> Result<(), Vi
 
 /// Where a node's accesses find the word of a block that is looked at: in its memory, or its processor's cache.
 fn accessed(model: &Model, node: Node, block: u32) -> Range<usize> {
-    model.layout.line(node, block).map_or_else(|| model.layout.block(node, block), |(_, word)| word)
+    let line = model.layout.line(node, Object { kind: BLOCK, id: block });
+    line.map_or_else(|| model.layout.block(node, block), |(_, word)| word)
 }
 
 /// What a node's access finds there now; 0 of a call.
@@ -190,7 +191,7 @@ pub(crate) fn may_start(model: &Model, world: &World, thread: usize, intent: &In
         return false;
     }
     match intent {
-        Intent::Read { .. } => true,
+        Intent::Read { .. } | Intent::Image { .. } => true,
         Intent::Write { value, .. } | Intent::Rmw { value, .. } if !mark::may_store(model, world, *value) => false,
         Intent::Write { block, .. }
         | Intent::WriteBeside { block }
@@ -252,7 +253,7 @@ pub(crate) fn started(model: &Model, world: &mut World, thread: usize, intent: &
     mark::started(model, world, thread, intent);
     copying::called(model, world, thread, intent);
     match intent {
-        Intent::Read { .. } => {}
+        Intent::Read { .. } | Intent::Image { .. } => {}
         Intent::Write { block, .. }
         | Intent::WriteBeside { block }
         | Intent::Rmw { block, .. }

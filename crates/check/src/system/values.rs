@@ -91,6 +91,7 @@ fn moves_contents_alone(step: &StepKind) -> bool {
         | StepKind::Upgrade
         | StepKind::Take(_)
         | StepKind::Invalidate
+        | StepKind::Compose(_)
         | StepKind::Impossible
         | StepKind::Assert(..)
         | StepKind::Elsewhere(..) => true,

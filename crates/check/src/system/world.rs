@@ -4,9 +4,9 @@ use crate::system::codec::{Codec, Written};
 use crate::system::layout::Layout;
 use std::cmp::Ordering;
 use std::fmt::Display;
-use trivium_engine::number::fit;
+use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, CacheLine, Node, Object, Payload};
-use trivium_protocol::{LaneId, Line, MessageId, TaskId};
+use trivium_protocol::{BLOCK, LaneId, Line, MessageId, TaskId};
 
 /// Why a number is that of a node.
 const AT_MOST: &str = "the number of a node: there are at most 256";
@@ -95,6 +95,8 @@ pub(crate) enum ThreadState {
     Deferred,
     /// It has been let go together with others of its node, and performs its access before anything else happens.
     LetGo,
+    /// It is in the body of a call, and about to do what comes next there: no event of that has been raised.
+    Ready,
 }
 
 /// A state. Two are the same exactly when all parts are equal: see [`World::flights`].
@@ -210,7 +212,8 @@ impl World {
             1 => ThreadState::Waiting,
             2 => ThreadState::Held,
             3 => ThreadState::Deferred,
-            _ => ThreadState::LetGo,
+            4 => ThreadState::LetGo,
+            _ => ThreadState::Ready,
         };
         (state, usize::from(u16::from_le_bytes([bytes[1], bytes[2]])))
     }
@@ -223,6 +226,7 @@ impl World {
             ThreadState::Held => 2,
             ThreadState::Deferred => 3,
             ThreadState::LetGo => 4,
+            ThreadState::Ready => 5,
         };
         let intent: u16 = if state == ThreadState::Free {
             0
@@ -261,17 +265,78 @@ impl World {
         self.fixed[layout.thread(thread)][3..5].copy_from_slice(&count.to_le_bytes());
     }
 
-    /// What a processor's cache has of a block.
-    pub fn line(&self, layout: &Layout, node: Node, block: u32) -> CacheLine {
-        layout.line(node, block).map_or_else(CacheLine::default, |(at, _)| CacheLine::of(self.fixed[at]))
+    /// Where a thread is in the body of its call: the number of the intent that it is about there, and the place.
+    pub fn act(&self, layout: &Layout, thread: usize) -> Option<(usize, usize)> {
+        let bytes = &self.fixed[layout.act(thread)?];
+        let act = usize::from(u16::from_le_bytes([bytes[0], bytes[1]])).checked_sub(1)?;
+        Some((act, usize::from(u16::from_le_bytes([bytes[2], bytes[3]]))))
+    }
+
+    /// What a thread has told its engine, which has not heard of it yet: the number of an intent.
+    pub fn told(&self, layout: &Layout, thread: usize) -> Option<usize> {
+        let told = self.number(layout.told(thread)?);
+        index(told).checked_sub(1)
+    }
+
+    /// A thread has told its engine something, or the engine hears of it.
+    pub fn set_told(&mut self, layout: &Layout, thread: usize, told: Option<usize>) {
+        if let Some(at) = layout.told(thread) {
+            self.set_number(at, told.map_or(0, |told| told as u64 + 1));
+        }
+    }
+
+    /// The number of the intent whose event a thread raises: in the body of a call that of its act.
+    pub fn raised(&self, layout: &Layout, thread: usize) -> (ThreadState, usize) {
+        let (state, intent) = self.thread(layout, thread);
+        (state, self.act(layout, thread).map_or(intent, |(act, _)| act))
+    }
+
+    /// A thread is in another state, about the event of this intent: in the body of a call the call stays what it is about.
+    pub fn set_raised(&mut self, layout: &Layout, thread: usize, state: ThreadState, raised: usize) {
+        let intent = if self.act(layout, thread).is_some() { self.thread(layout, thread).1 } else { raised };
+        self.set_thread(layout, thread, state, intent);
+    }
+
+    /// A thread is at a place of a body.
+    pub fn set_act(&mut self, layout: &Layout, thread: usize, act: usize, place: u16) {
+        let Some(at) = layout.act(thread) else { return };
+        let act: u16 = fit(act + 1, "the number of what a thread does: there are at most 65,535");
+        let bytes = &mut self.fixed[at];
+        bytes[..2].copy_from_slice(&act.to_le_bytes());
+        bytes[2..4].copy_from_slice(&place.to_le_bytes());
+    }
+
+    /// A variable of the body of a call.
+    pub fn variable(&self, layout: &Layout, thread: usize, variable: usize) -> i64 {
+        layout.variable(thread, variable).map_or(0, |at| self.number(at).cast_signed())
+    }
+
+    /// Sets a variable of the body of a call.
+    pub fn set_variable(&mut self, layout: &Layout, thread: usize, variable: usize, value: i64) {
+        if let Some(at) = layout.variable(thread, variable) {
+            self.set_number(at, value.cast_unsigned());
+        }
+    }
+
+    /// A thread's call is at its end: nothing is kept of its body.
+    pub fn leave_body(&mut self, layout: &Layout, thread: usize) {
+        if let Some(at) = layout.body(thread) {
+            self.fixed[at].fill(0);
+        }
+    }
+
+    /// What a processor's cache has of a block, or of an image.
+    pub fn line(&self, layout: &Layout, node: Node, object: Object) -> CacheLine {
+        layout.line(node, object).map_or_else(CacheLine::default, |(at, _)| CacheLine::of(self.fixed[at]))
     }
 
     /// The line changes; the contents of one that has none are forgotten.
-    pub fn set_line(&mut self, layout: &Layout, node: Node, block: u32, line: CacheLine) {
-        let Some((at, word)) = layout.line(node, block) else { return };
+    pub fn set_line(&mut self, layout: &Layout, node: Node, object: Object, line: CacheLine) {
+        let Some((at, word)) = layout.line(node, object) else { return };
         self.fixed[at] = line.number();
         if line.line == Line::Absent || line.line == Line::Leaving && !line.written_back {
-            self.set_number(word, layout.garbage);
+            // An image is what its engine composes: nobody sees what was there before.
+            self.set_number(word, if object.kind == BLOCK { layout.garbage } else { 0 });
         }
     }
 

@@ -185,6 +185,10 @@ impl Lowering<'_> {
                 self.flush(span);
                 Op::Probe { to }
             }
+            ExprKind::ImageWord => {
+                self.flush(span);
+                Op::ImageWord { to }
+            }
             ExprKind::InState(owner, role, states) => {
                 self.seek(owner, *role, Seek::Find, span)?;
                 self.flush(span);

@@ -87,6 +87,10 @@ impl Lowering<'_> {
                 let (address, value) = (self.address(address)?, self.value(value)?);
                 self.effect(Op::Store { address, value }, span);
             }
+            StepKind::Compose(word) => {
+                let word = self.value(word)?;
+                self.effect(Op::Compose { word }, span);
+            }
             StepKind::Fill(to) => self.effect(Op::Line { step: LineStep::Fill(*to) }, span),
             StepKind::Upgrade => self.effect(Op::Line { step: LineStep::Upgrade }, span),
             StepKind::Take(to) => self.effect(Op::Line { step: LineStep::Take(*to) }, span),

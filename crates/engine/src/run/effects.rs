@@ -273,7 +273,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
     pub(super) fn install_here(&mut self) -> Result<(), FaultKind> {
         let (payload, shape) = self.data()?;
         match shape {
-            PayloadShape::Block if self.object.kind == BLOCK => self.m.install_block(payload, self.object),
+            PayloadShape::Block if self.object.kind == BLOCK || self.engine.has_image(self.object.kind) => {
+                self.m.install_block(payload, self.object)
+            }
             PayloadShape::List => self.m.install_memory(payload, None),
             _ => return Err(FaultKind::NoData),
         }

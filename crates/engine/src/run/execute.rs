@@ -116,6 +116,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.store(address, value.cast_unsigned());
                 Ok(())
             }
+            StepKind::Compose(word) => {
+                let word = scalar(self, word)?;
+                self.m.compose(self.object, word.cast_unsigned());
+                Ok(())
+            }
             StepKind::Fill(to) => self.line(LineStep::Fill(*to)).at(span),
             StepKind::Upgrade => self.line(LineStep::Upgrade).at(span),
             StepKind::Take(to) => self.line(LineStep::Take(*to)).at(span),

@@ -368,6 +368,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             Op::Load { to, address } => reg!(self, to) = self.m.load(reg!(self, address).cast_unsigned()).cast_signed(),
             Op::Probe { to } => reg!(self, to) = self.m.probe(self.object) as i64,
+            Op::ImageWord { to } => reg!(self, to) = self.m.image_word(self.object).cast_signed(),
             Op::InState { to, states } => {
                 let (role, object) = beside.other;
                 reg!(self, to) = i64::from(self.in_state(role, object, &code.states[states as usize]));
@@ -588,6 +589,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 self.m.store(reg!(self, address).cast_unsigned(), reg!(self, value).cast_unsigned());
             }
             Op::Line { step } => check!(self, at, self.line(step)),
+            Op::Compose { word } => self.m.compose(self.object, reg!(self, word).cast_unsigned()),
             _ => return trouble(FaultKind::Malformed, span!(self, at)),
         }
         Ok(at)

@@ -241,6 +241,14 @@ impl LineMechanisms for Sloppy {
             self.local.invalidate(block);
         }
     }
+
+    fn compose(&mut self, image: Object, word: u64) {
+        self.local.compose(image, word);
+    }
+
+    fn image_word(&mut self, image: Object) -> u64 {
+        self.local.image_word(image)
+    }
 }
 
 impl ThreadMechanisms for Sloppy {

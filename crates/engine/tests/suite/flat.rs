@@ -179,6 +179,15 @@ impl LineMechanisms for Recorder {
     fn invalidate(&mut self, block: Object) {
         self.told(format!("invalidate {block:?}"));
     }
+
+    fn compose(&mut self, image: Object, word: u64) {
+        self.told(format!("compose {image:?} {word}"));
+    }
+
+    fn image_word(&mut self, image: Object) -> u64 {
+        self.told(format!("image {image:?}"));
+        self.chance() % 9
+    }
 }
 
 impl ThreadMechanisms for Recorder {

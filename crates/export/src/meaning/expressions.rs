@@ -235,6 +235,8 @@ impl Scope<'_> {
             ExprKind::Index(node) | ExprKind::NodeAt(node) => self.node_of(node),
             ExprKind::Memory(address) => call("load", (&self.node, self.number(address))),
             ExprKind::Probe => CACHE.at(ME).at(&self.object),
+            // Refused: see `Export::check_bodies`.
+            ExprKind::ImageWord => 0.into(),
             ExprKind::Flight(message, to) => {
                 let to = to.as_ref().map_or((-1).into(), |to| self.node_of(to));
                 call(format!("flights{}", message.0), (&self.object, to))

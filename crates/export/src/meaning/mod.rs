@@ -146,6 +146,25 @@ impl<'m> Export<'m> {
         ))
     }
 
+    /// Images, and calls with a body.
+    fn check_bodies(&self) -> Result<(), ConfigError> {
+        let protocol = self.protocol();
+        if let Some(image) = protocol.images.first() {
+            let kind = &protocol.objects[image.object.index()];
+            return Err(ConfigError::new(
+                format!("the image of {kind} cannot be exported"),
+                "a model knows the lines of blocks alone: check it here; or let a role play the line, and messages its misses",
+            ));
+        }
+        if let Some(op) = protocol.ops.iter().find(|op| op.body.is_some()) {
+            return Err(ConfigError::new(
+                format!("`{}` has a body, which cannot be exported", op.name),
+                "check it here; or let a handler answer the call, and a task do what the body does",
+            ));
+        }
+        Ok(())
+    }
+
     /// What checkers' languages, or this use of them, cannot express.
     fn check(&self) -> Result<(), ConfigError> {
         if i64::from(self.model.nodes) > MOST_ELEMENTS {
@@ -181,6 +200,7 @@ impl<'m> Export<'m> {
             };
             return Err(ConfigError::new(format!("{what} handlers make objects (`{kind}`), cannot be exported"), help));
         }
+        self.check_bodies()?;
         self.check_operations()?;
         self.check_queues()?;
         self.check_homes()?;

@@ -127,7 +127,7 @@ impl Export<'_> {
                         Intent::Rmw { value, .. } => {
                             vec![SKIP.is(0), is(PerformKind::Rmw), OP.is(0), VALUE.is(*value)]
                         }
-                        Intent::Store { .. } | Intent::Call { .. } => continue,
+                        Intent::Store { .. } | Intent::Image { .. } | Intent::Call { .. } => continue,
                     };
                     intents.give(i, all([B.is(intent.object().id)].into_iter().chain(same)));
                 }

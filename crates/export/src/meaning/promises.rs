@@ -19,7 +19,7 @@ impl Export<'_> {
     /// What the assumptions, and the discipline that the promises imply, ask of thread `t` where it does this.
     pub fn may_start(&self, intent: &Intent) -> Vec<model::Expr> {
         let mut asked = match intent {
-            Intent::Read { .. } => Vec::new(),
+            Intent::Read { .. } | Intent::Image { .. } => Vec::new(),
             Intent::Write { block, .. }
             | Intent::WriteBeside { block }
             | Intent::Rmw { block, .. }
@@ -113,7 +113,7 @@ impl Export<'_> {
     pub fn started(&self, intent: &Intent, out: &mut Block) {
         self.mark_started(intent, out);
         match intent {
-            Intent::Read { .. } => {}
+            Intent::Read { .. } | Intent::Image { .. } => {}
             Intent::Write { block, .. }
             | Intent::WriteBeside { block }
             | Intent::Rmw { block, .. }

@@ -153,6 +153,8 @@ impl<'s> Writer<'s> {
             StepKind::Fill(to) => out.call("fill", (ME, &self.scope.object, *to as u8, FX)),
             StepKind::Upgrade => out.call("upgrade", (ME, &self.scope.object, FX)),
             StepKind::Take(to) => out.call("take", (ME, &self.scope.object, *to as u8)),
+            // Refused: see `Export::check_bodies`.
+            StepKind::Compose(_) => {}
             StepKind::Invalidate => out.call("invalidate", (ME, &self.scope.object)),
             StepKind::Impossible => out.error("fault: this was declared impossible"),
             // What is left of the loop does nothing.

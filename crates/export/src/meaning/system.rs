@@ -145,7 +145,7 @@ impl Export<'_> {
             Intent::Write { .. } | Intent::Rmw { .. } | Intent::Store { .. } => Some(STORES),
             // What may turn out to be a store counts as one, however it is chosen.
             Intent::WriteBeside { .. } if self.is_late() => Some(STORES),
-            Intent::WriteBeside { .. } | Intent::Call { .. } => None,
+            Intent::WriteBeside { .. } | Intent::Image { .. } | Intent::Call { .. } => None,
         }
     }
 

@@ -179,7 +179,10 @@ impl Export<'_> {
                             self.thread_loads(*block, out);
                             self.thread_stores(*block, *value, out);
                         }),
-                        Intent::WriteBeside { .. } | Intent::Store { .. } | Intent::Call { .. } => {}
+                        Intent::WriteBeside { .. }
+                        | Intent::Store { .. }
+                        | Intent::Image { .. }
+                        | Intent::Call { .. } => {}
                     }
                 }
             });
@@ -217,7 +220,7 @@ impl Export<'_> {
                             // Left open only where nobody reads what is stored.
                             Intent::Store { block } => (u64::from(*block) * block_bytes, 0),
                             Intent::Rmw { block, value } => (u64::from(*block) * block_bytes, *value),
-                            Intent::Call { .. } => continue,
+                            Intent::Image { .. } | Intent::Call { .. } => continue,
                         };
                         cases.give(i, [address, value][what]);
                     }
@@ -341,6 +344,7 @@ impl Export<'_> {
             Intent::WriteBeside { block } => format!("write beside the word of block {block}"),
             Intent::Store { block } => format!("write to block {block}"),
             Intent::Rmw { block, value } => format!("exchange for {value} in block {block}"),
+            Intent::Image { object } => format!("look at image {}", object.id),
             Intent::Call { op, object, args } => {
                 format!("{} {} {:?}", self.protocol().ops[op.index()].name, object.id, args.words())
             }

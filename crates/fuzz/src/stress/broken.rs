@@ -36,6 +36,11 @@ const JOBS_USED: &str = "it needs all jobs of two nodes in use, which none of th
 const INVARIANT: &str = "it breaks an invariant, and no real run looks at one";
 const PENDING: &str =
     "it needs an owner whose answer comes to the home long after it has come to the node that has asked";
+const TREES: &str = "it needs two trees that differ, and a run takes the file's parameters";
+const HINTS: &str = "it needs a hint that comes before the lock, from another node";
+const PATIENCE: &str = "it needs a token that comes and is used at the moment at which it is given up";
+const AGAIN: &str = "it needs a node that takes the lock again before its engine hears that it has unlocked it";
+const THREADS: &str = "it needs two threads of a node, and in a real run a node has one";
 const COUNTED: &str = include_str!("../../stress/counted.c");
 const WORDS: &str = include_str!("../../stress/words.c");
 const CHAIN: &str = include_str!("../../stress/chain.c");
@@ -51,7 +56,7 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 73] = [
+const FILES: [(&str, usize, Way); 82] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
@@ -73,10 +78,19 @@ const FILES: [(&str, usize, Way); 73] = [
     ("fbcopy-sent-before-collected", 3, Text(WORDS, &[], &[])),
     ("fbcopy-sharers-left", 3, Cannot(ROOM)),
     ("fbcopy-sharers-untold", 3, Cannot(LATE)),
+    ("flash-barrier-line-kept", 2, InPlaceOf("barrierbench-flash.c", "flash-barrier", &["stache"])),
+    ("flash-barrier-new-sense", 2, InPlaceOf("barrierbench-flash.c", "flash-barrier", &["stache"])),
+    ("flash-barrier-reset-late", 4, Cannot(TREES)),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),
     ("flash-fenced-at-ownership", 3, Text(CHAIN, &["-DFENCE=flash_fenced_at_ownership_fence()"], &[])),
     ("flash-fenced-told-late", 3, Text(CHAIN, &["-DFENCE=flash_fenced_told_late_fence()"], &[])),
     ("flash-listed-twice", 3, Cannot(EVICTS)),
+    ("flash-lock-hint-of-any-turn", 3, Cannot(HINTS)),
+    ("flash-lock-leaving-missed", 2, Cannot(EVICTS)),
+    ("flash-lock-timeout-blind", 2, Cannot(PATIENCE)),
+    ("flash-lock-token-kept", 3, Cannot(AGAIN)),
+    ("flash-lock-unlock-unseen", 2, Cannot(THREADS)),
+    ("flash-lock-writeback-lost", 2, Cannot(EVICTS)),
     ("flash-pending-served", 3, Program("lockbench.c")),
     ("flash-pointer-unreserved", 3, Cannot(POINTERS)),
     ("flash-portion-forgotten", 3, Cannot(ROOM)),

@@ -27,12 +27,13 @@ pub(super) enum Function {
     Fail,
     Name,
     ParallelStart,
+    Fence,
     SplitPhase,
     Prefetch,
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -63,6 +64,7 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 21] = [
     // address, name
     ("name", "ii", "", Function::Name),
     ("parallel_start", "", "", Function::ParallelStart),
+    ("fence", "", "", Function::Fence),
     // what, address, bytes, place -> result
     ("split_phase", "iiIi", "I", Function::SplitPhase),
     // address, whether to store
@@ -89,6 +91,7 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             node.call(Call::Name { addr, name }).await
         }
         Function::ParallelStart => node.call(Call::ParallelStart).await,
+        Function::Fence => node.call(Call::Fence).await,
         Function::SplitPhase => split_phase(node, args).await,
         Function::Prefetch => node.call(Call::Prefetch { addr: args[0] as u32, write: args[1] != 0 }).await,
         Function::Barrier => node.call(Call::Barrier).await,

@@ -1,42 +1,14 @@
-//! Scenarios: the bodies of their threads, and the outcome that they forbid.
+//! Bodies: what the threads of scenarios (`scenarios`) and those that make a call (`calls`) do, one step after the other.
 
+use super::calls::{Call, does_something, filled, looks_at_image};
 use super::frame::{Binding, Frame, Scope};
-use super::optional::is_none;
 use super::types::NUMBER;
 use super::*;
 use crate::ast::{BodyForm, BodyStatement, ExprKind as Form};
-use crate::diagnostics::counted;
 use std::collections::BTreeSet;
 
 /// What stands for the result of a look in the expression that makes it. No name can be written like this.
-const RESULT: &str = "$result";
-
-impl Compiler {
-    pub(super) fn scenario(&mut self, scenario: &ast::Scenario) {
-        let taken: Vec<String> = self.protocol.scenarios.iter().map(|s| s.name.clone()).collect();
-        self.fresh(&scenario.name, "scenario", &taken);
-        let mut bodies = Bodies::new(self);
-        let mut threads = Vec::new();
-        for (at, (node, statements)) in scenario.threads.iter().enumerate() {
-            let Some(number) = bodies.compiler.number(node) else { continue };
-            if !(0..256).contains(&number) {
-                bodies.compiler.error(node.span, "nodes are numbered 0 to 255");
-                continue;
-            }
-            threads.push(ScenarioThread { node: number as u32, body: bodies.thread(at, statements) });
-        }
-        let forbid = scenario.forbid.as_ref().and_then(|forbid| bodies.forbidden(forbid));
-        let registers = bodies.variables;
-        let name = scenario.name.text.clone();
-        let homes = self.homes(&scenario.homes);
-        let at =
-            scenario.homes.iter().flat_map(|kind| kind.numbers.iter().map(move |number| (&kind.kind.text, number)));
-        let homes_at = at.filter_map(|(kind, &(node, span))| Some((kind.clone(), u32::try_from(node).ok()?, span)));
-        let homes_at = homes_at.collect();
-        let span = scenario.span;
-        self.protocol.scenarios.push(Scenario { name, homes, homes_at, threads, registers, forbid, span });
-    }
-}
+pub(super) const RESULT: &str = "$result";
 
 /// Variables that have been set on every way to a place; nothing where no way leads there.
 type SetBefore = Option<BTreeSet<u16>>;
@@ -49,19 +21,27 @@ struct Loop {
     after: SetBefore,
 }
 
-/// The bodies of one scenario.
-struct Bodies<'c> {
-    compiler: &'c mut Compiler,
+/// The bodies of one scenario, or that of one call.
+pub(super) struct Bodies<'c> {
+    pub compiler: &'c mut Compiler,
+    /// The call; a scenario has none.
+    pub call: Option<Call>,
     /// The names of the present thread; locals are numbered as variables are.
-    frame: Frame,
-    variables: Vec<ScenarioVariable>,
+    pub frame: Frame,
+    pub variables: Vec<ScenarioVariable>,
+    /// How many of these, the first ones, are the arguments of the call.
+    pub passed: u16,
+    /// What the call names its object.
+    pub object: Option<String>,
     /// For each variable of the outcome, its thread.
-    owners: Vec<(String, u16, usize)>,
-    /// The variable for what a look finds within an expression. It is never looked at after another look.
-    scratch: Option<u16>,
-    thread: usize,
+    pub owners: Vec<(String, u16, usize)>,
+    /// The variables for what a look finds within an expression, one for each type. They are never looked at after another look.
+    scratch: Vec<(Type, u16)>,
+    pub thread: usize,
     places: Vec<BodyPlace>,
-    known: SetBefore,
+    pub known: SetBefore,
+    /// Whether some way comes to the end of the body.
+    pub ends_open: bool,
     loops: Vec<Loop>,
     heads: Vec<(usize, Span)>,
 }
@@ -75,28 +55,34 @@ fn meet(a: SetBefore, b: SetBefore) -> SetBefore {
 }
 
 impl<'c> Bodies<'c> {
-    fn new(compiler: &'c mut Compiler) -> Bodies<'c> {
+    pub fn new(compiler: &'c mut Compiler, call: Option<Call>) -> Bodies<'c> {
         let mut frame = Frame::new(RoleId(u8::MAX), StateId(0), EventKind::Timer, String::new(), Access::None);
         frame.global = true;
         Bodies {
             compiler,
+            call,
             frame,
             variables: Vec::new(),
+            passed: 0,
+            object: None,
             owners: Vec::new(),
-            scratch: None,
+            scratch: Vec::new(),
             thread: 0,
             places: Vec::new(),
             known: Some(BTreeSet::new()),
+            ends_open: false,
             loops: Vec::new(),
             heads: Vec::new(),
         }
     }
 
-    fn thread(&mut self, thread: usize, statements: &[BodyStatement]) -> ThreadBody {
+    pub fn thread(&mut self, thread: usize, statements: &[BodyStatement]) -> ThreadBody {
         self.thread = thread;
-        self.known = Some(BTreeSet::new());
-        self.frame.scopes.push(Scope { names: Vec::new(), barrier: true });
+        self.known = Some((0..self.passed).collect());
+        // Threads do not see each other's names; a call sees its arguments.
+        self.frame.scopes.push(Scope { names: Vec::new(), barrier: self.call.is_none() });
         self.block(statements);
+        self.ends_open = self.known.is_some();
         self.frame.scopes.pop();
         let mut body = ThreadBody { places: std::mem::take(&mut self.places), forgets: Vec::new() };
         let end = body.places.len();
@@ -113,10 +99,14 @@ impl<'c> Bodies<'c> {
     /// Every way round a loop passes an access or a call.
     fn waits_somewhere(&mut self, body: &ThreadBody) {
         let heads = std::mem::take(&mut self.heads);
-        if let Some((_, span)) = heads.into_iter().find(|(head, _)| comes_back_unseen(body, *head)) {
-            self.compiler.error(span, "this loop spins without waiting: a way round it makes no access and no call").help(
-                "every way round a `loop` passes an `until`, an access or a call, between which others do something",
-            );
+        if let Some((_, span)) = heads.into_iter().find(|(head, _)| self.comes_back_unseen(body, *head)) {
+            let (what, passes) = match self.call {
+                None => ("makes no access and no call", "an access or a call"),
+                Some(_) => ("only looks, or tells", "an `ask` or a `swap`"),
+            };
+            self.compiler.error(span, format!("this loop spins without waiting: a way round it {what}")).help(format!(
+                "every way round a `loop` passes an `until`, {passes}, between which others do something"
+            ));
         }
     }
 
@@ -136,11 +126,27 @@ impl<'c> Bodies<'c> {
         let span = statement.span;
         match &statement.kind {
             BodyForm::Set { is_new, name, value } => self.set(*is_new, name, value, span),
+            BodyForm::Look(look) if self.call.is_some() => {
+                self.act_alone(look, span);
+            }
             BodyForm::Look(look) => {
                 if let Some(action) = self.look(look) {
                     self.put(BodyStep::Look(action), span);
                 }
             }
+            BodyForm::Tell { event, args } => match self.call {
+                Some(_) => {
+                    self.tell(event, args, span);
+                }
+                None => self.only_in_calls("tell", span),
+            },
+            BodyForm::Fence => match self.call {
+                // What a thread has stored before has been performed: a protocol's file knows no stores of other protocols.
+                Some(_) => {
+                    self.put(BodyStep::Fence, span);
+                }
+                None => self.only_in_calls("fence", span),
+            },
             BodyForm::If { condition, then, otherwise } => self.branch(condition, (then, otherwise)),
             BodyForm::Loop(statements) => self.cycle(statements, span),
             BodyForm::Until(condition) => {
@@ -149,7 +155,10 @@ impl<'c> Bodies<'c> {
                 if self.places.len() == head {
                     self.compiler
                         .error(span, "this `until` looks at nothing, so that what it waits for does not change")
-                        .help("let it make an access or a call: `until read(0) == 1`");
+                        .help(match self.call {
+                            None => "let it make an access or a call: `until read(0) == 1`",
+                            Some(_) => "let it look at the image, or ask: `until image.free`",
+                        });
                 }
                 self.put(BodyStep::Unless(condition, head), span);
             }
@@ -167,6 +176,11 @@ impl<'c> Bodies<'c> {
                 }
             }
             BodyForm::Return(value) => {
+                if let Some(op) = self.call.as_ref().map(Call::op) {
+                    self.returns(op, value.as_ref(), span);
+                    self.known = None;
+                    return;
+                }
                 if let Some(value) = value {
                     self.compiler
                         .error(value.span, "a thread of a scenario returns nothing")
@@ -213,7 +227,13 @@ impl<'c> Bodies<'c> {
         self.known = after;
     }
 
-    fn put(&mut self, step: BodyStep, span: Span) -> usize {
+    fn only_in_calls(&mut self, word: &str, span: Span) {
+        self.compiler
+            .error(span, format!("`{word}` is for the bodies of calls"))
+            .help("a scenario makes accesses and calls: `read(0)`, `write(0, 1)`, `acquire(0)`");
+    }
+
+    pub fn put(&mut self, step: BodyStep, span: Span) -> usize {
         self.places.push(BodyPlace { step, span });
         self.places.len() - 1
     }
@@ -222,43 +242,67 @@ impl<'c> Bodies<'c> {
     fn land(&mut self, at: usize, goal: usize) {
         match &mut self.places[at].step {
             BodyStep::Unless(_, to) | BodyStep::Goto(to) => *to = goal,
-            BodyStep::Look(_) | BodyStep::Set(..) => {}
+            _ => {}
         }
     }
 
     /// `let v = e`, `v = e`.
     fn set(&mut self, is_new: bool, name: &ast::Ident, value: &ast::Expr, span: Span) {
         let step = self.value(value, span);
+        let ty = step.as_ref().map_or(Type::Word, |(ty, _)| ty.clone());
         // After the value, in which the name has no value yet; and where that is wrong, too, so that this is told once.
-        let register = self.variable(is_new, name);
-        if let (Some(step), Some(register)) = (step, register) {
+        let register = self.variable(is_new, name, &ty);
+        if let (Some((_, step)), Some(register)) = (step, register) {
+            let is_word = matches!(step, BodyStep::Act(CallAction::Look(_)));
+            if is_word && is_new {
+                self.holds_word(register);
+            } else if is_word != self.is_word(register) {
+                self.compiler
+                    .error(name.span, format!("`{}` was declared with another value", name.text))
+                    .help("what an image held and a number are not the same: take two variables");
+            }
             self.put(filling(step, register), span);
         }
     }
 
     /// The step that gives a variable a value, after the look that this needs.
-    fn value(&mut self, value: &ast::Expr, span: Span) -> Option<BodyStep> {
+    fn value(&mut self, value: &ast::Expr, span: Span) -> Option<(Type, BodyStep)> {
         let mut looks = Vec::new();
         let rest = self.without_looks(value, &mut looks)?;
         let look = self.one_look(&looks)?;
         if let (Some(look), Form::Name(name)) = (look, &rest.kind)
             && name == RESULT
         {
-            return self.look(look).map(BodyStep::Look);
+            return self.step_of(look);
         }
         self.look_first(look, span)?;
         let value = self.compiler.expr(&mut self.frame, &rest)?;
+        if self.call.is_some() {
+            let ty = self.kept_as(&value.ty, rest.span)?;
+            return Some((ty, BodyStep::Set(0, value)));
+        }
         if value.ty == Type::Bool {
             self.compiler
                 .error(rest.span, "what a scenario's thread keeps is a number, not bool")
                 .help("`let again = 1`, then `if again == 1 { .. }`");
             return None;
         }
-        self.compiler.require(rest.span, &value.ty, &NUMBER).then_some(BodyStep::Set(0, value))
+        self.compiler.require(rest.span, &value.ty, &NUMBER).then_some((Type::Word, BodyStep::Set(0, value)))
+    }
+
+    /// The step of a look, with the type of what it gives.
+    fn step_of(&mut self, look: &ast::Expr) -> Option<(Type, BodyStep)> {
+        match self.call {
+            None => Some((Type::Word, BodyStep::Look(self.look(look)?))),
+            Some(_) => {
+                let (ty, action) = self.act(look)?;
+                Some((self.kept_as(&ty, look.span)?, BodyStep::Act(action)))
+            }
+        }
     }
 
     /// The variable that a name stands for where it is set: a new one of this block, the one that is seen here, or one of the outcome.
-    fn variable(&mut self, is_new: bool, name: &ast::Ident) -> Option<u16> {
+    fn variable(&mut self, is_new: bool, name: &ast::Ident, ty: &Type) -> Option<u16> {
         let seen = match self.frame.look_up(&name.text) {
             Some(Binding::Local(local)) => Some(local.0),
             _ => None,
@@ -275,70 +319,50 @@ impl<'c> Bodies<'c> {
                 return None;
             }
             (true, None) => {
-                let register = self.new_variable(&name.text, false);
+                let register = self.new_variable(&name.text, false, ty.clone());
                 self.frame.bind(&name.text, Binding::Local(LocalId(register)));
                 register
             }
-            (false, Some(register)) => register,
+            (false, Some(register)) => {
+                let kept = self.frame.locals[usize::from(register)].ty.clone();
+                if register < self.passed {
+                    self.compiler.error(name.span, format!("`{}` was passed to the call, and stays", name.text));
+                    return None;
+                }
+                self.compiler.require(name.span, ty, &kept).then_some(register)?
+            }
+            (false, None) if self.call.is_some() => {
+                self.compiler
+                    .error(name.span, format!("there is no variable `{}`", name.text))
+                    .help(format!("a new one is declared: `let {} = ..`", name.text));
+                return None;
+            }
             (false, None) => self.outcome(name)?,
         };
         self.known.get_or_insert_default().insert(register);
         Some(register)
     }
 
-    /// A variable of the thread, which its other statements see from here on, and `forbid`.
-    fn outcome(&mut self, name: &ast::Ident) -> Option<u16> {
-        if let Some((_, _, thread)) = self.owners.iter().find(|(known, ..)| *known == name.text)
-            && *thread != self.thread
-        {
-            self.compiler
-                .error(name.span, format!("another thread has a variable `{}`", name.text))
-                .help("a variable belongs to one thread: take another name");
-            return None;
-        }
-        let register = self.new_variable(&name.text, true);
-        self.owners.push((name.text.clone(), register, self.thread));
-        // Of the thread's scopes it belongs to the outermost: the one with the barrier.
-        let outermost = self.frame.scopes.iter_mut().rfind(|scope| scope.barrier)?;
-        outermost.names.push((name.text.clone(), Binding::Local(LocalId(register))));
-        Some(register)
-    }
-
-    fn new_variable(&mut self, name: &str, is_outcome: bool) -> u16 {
-        let local = self.frame.hidden_local(&self.compiler.protocol, name, Type::Word);
+    pub fn new_variable(&mut self, name: &str, is_outcome: bool, ty: Type) -> u16 {
+        let local = self.frame.hidden_local(&self.compiler.protocol, name, ty);
         self.variables.push(ScenarioVariable { name: name.to_string(), is_outcome });
         local.0
     }
 
     /// A condition, with the look that it makes before it.
     fn condition(&mut self, condition: &ast::Expr, span: Span) -> Option<Expr> {
-        let mut looks = Vec::new();
-        let truth = self.truth(condition);
-        let rest = self.without_looks(&truth, &mut looks)?;
-        let look = self.one_look(&looks)?;
-        self.look_first(look, span)?;
+        let truth = if self.call.is_some() { condition.clone() } else { self.truth(condition) };
+        let rest = self.looked_at_first(&truth, span)?;
         self.compiler.expr_of(&mut self.frame, &rest, &Type::Bool)
     }
 
-    /// A call that gives a truth value is a condition: 1 is true.
-    fn truth(&self, expr: &ast::Expr) -> ast::Expr {
-        let boxed = |inner| Box::new(self.truth(inner));
-        let kind = match &expr.kind {
-            Form::Not(inner) => Form::Not(boxed(inner)),
-            Form::Binary(op @ ("and" | "or"), left, right) => Form::Binary(op, boxed(left), boxed(right)),
-            Form::Call(function, _) if self.gives_truth(function) => {
-                let zero = ast::Expr { kind: Form::Int(0), span: expr.span };
-                Form::Binary("!=", Box::new(expr.clone()), Box::new(zero))
-            }
-            other => other.clone(),
-        };
-        ast::Expr { kind, span: expr.span }
-    }
-
-    fn gives_truth(&self, function: &ast::Expr) -> bool {
-        let Form::Name(name) = &function.kind else { return false };
-        let protocol = &self.compiler.protocol;
-        protocol.op(name).is_some_and(|op| protocol.ops[op.index()].result == Some(Type::Bool))
+    /// An expression whose look, if it makes one, comes before it.
+    pub fn looked_at_first(&mut self, expr: &ast::Expr, span: Span) -> Option<ast::Expr> {
+        let mut looks = Vec::new();
+        let rest = self.without_looks(expr, &mut looks)?;
+        let look = self.one_look(&looks)?;
+        self.look_first(look, span)?;
+        Some(rest)
     }
 
     fn one_look<'e>(&mut self, looks: &[&'e ast::Expr]) -> Option<Option<&'e ast::Expr>> {
@@ -354,16 +378,32 @@ impl<'c> Bodies<'c> {
     /// The look of an expression, before the expression: its result is `RESULT` from here on.
     fn look_first(&mut self, look: Option<&ast::Expr>, span: Span) -> Option<()> {
         let Some(look) = look else { return Some(()) };
-        let action = BodyStep::Look(self.look(look)?);
-        let scratch = self.scratch.unwrap_or_else(|| self.new_variable("", false));
-        self.scratch = Some(scratch);
+        let (ty, action) = self.step_of(look)?;
+        let scratch = self.scratch(ty);
         self.frame.bind(RESULT, Binding::Local(LocalId(scratch)));
         self.put(filling(action, scratch), span);
         Some(())
     }
 
+    /// The variable for what a look of a type finds.
+    pub fn scratch(&mut self, ty: Type) -> u16 {
+        if let Some((_, variable)) = self.scratch.iter().find(|(known, _)| *known == ty) {
+            return *variable;
+        }
+        let variable = self.new_variable("", false, ty.clone());
+        self.scratch.push((ty, variable));
+        variable
+    }
+
     /// An expression with a name in place of each look, which is noted. Everything in it is something that a thread sees.
-    fn without_looks<'e>(&mut self, expr: &'e ast::Expr, looks: &mut Vec<&'e ast::Expr>) -> Option<ast::Expr> {
+    pub fn without_looks<'e>(&mut self, expr: &'e ast::Expr, looks: &mut Vec<&'e ast::Expr>) -> Option<ast::Expr> {
+        if let Some((place, is_look)) = self.place_of_act(expr) {
+            // All that an expression sees of an image is one look at it.
+            if is_look && !(looks_at_image(expr) && looks.iter().any(|look| looks_at_image(look))) {
+                looks.push(expr);
+            }
+            return place;
+        }
         let kind = match &expr.kind {
             Form::Int(number) => Form::Int(*number),
             Form::Name(name) => {
@@ -372,6 +412,15 @@ impl<'c> Bodies<'c> {
             }
             Form::Not(inner) => Form::Not(Box::new(self.without_looks(inner, looks)?)),
             Form::Negate(inner) => Form::Negate(Box::new(self.without_looks(inner, looks)?)),
+            Form::Binary(op @ ("and" | "or"), left, right) if does_something(left) || does_something(right) => {
+                self.compiler
+                    .error(
+                        expr.span,
+                        format!("what is asked or swapped here happens whatever the rest of this `{op}` is"),
+                    )
+                    .help("let it stand alone in a condition of its own: `if a { if swap v with {..} { .. } }`");
+                return None;
+            }
             Form::Binary(op, left, right) => {
                 let left = self.without_looks(left, looks)?;
                 Form::Binary(op, Box::new(left), Box::new(self.without_looks(right, looks)?))
@@ -380,7 +429,7 @@ impl<'c> Bodies<'c> {
                 let elements: Option<Vec<ast::Expr>> = elements.iter().map(|e| self.without_looks(e, looks)).collect();
                 Form::Set(elements?)
             }
-            Form::Call(function, _) if matches!(function.kind, Form::Name(_)) => {
+            Form::Call(function, _) if self.call.is_none() && matches!(function.kind, Form::Name(_)) => {
                 looks.push(expr);
                 if !self.has_result(function)? {
                     return None;
@@ -397,14 +446,26 @@ impl<'c> Bodies<'c> {
 
     fn unseen(&mut self, span: Span) {
         self.compiler
-            .error(span, "a thread sees variables of its own, and what its accesses and calls give")
+            .error(
+                span,
+                match self.call {
+                    None => "a thread sees variables of its own, and what its accesses and calls give",
+                    Some(_) => "a body sees variables of its own, the image of its object, and what events give",
+                },
+            )
             .help("roles, states and messages are seen by invariants and ghosts");
     }
 
     /// Whether a name that is seen in an expression stands for something that has a value there.
-    fn is_set_before(&mut self, name: &str, span: Span) -> Option<()> {
+    pub fn is_set_before(&mut self, name: &str, span: Span) -> Option<()> {
         match self.frame.look_up(name) {
             Some(Binding::Local(local)) => {
+                if self.is_word(local.0) && name != RESULT {
+                    self.compiler
+                        .error(span, format!("`{name}` is all that the image held"))
+                        .help(format!("look at a field of it: `{name}.FIELD`"));
+                    return None;
+                }
                 let is_set = self.known.as_ref().is_none_or(|known| known.contains(&local.0));
                 if !is_set {
                     self.compiler
@@ -436,266 +497,56 @@ impl<'c> Bodies<'c> {
         Some(())
     }
 
-    fn has_result(&mut self, function: &ast::Expr) -> Option<bool> {
-        let Form::Name(name) = &function.kind else { return Some(false) };
-        if name == "read" {
-            return Some(true);
-        }
-        let gives = name != "write" && {
-            let op = self.compiler.op_of(&ast::Ident { text: name.clone(), span: function.span })?;
-            self.compiler.protocol.ops[op.index()].result.is_some()
-        };
-        if !gives {
-            self.compiler.error(function.span, format!("`{name}` gives no value")).help("let it stand alone");
-        }
-        Some(gives)
-    }
-
-    /// An access or a call.
-    fn look(&mut self, look: &ast::Expr) -> Option<ScenarioAction> {
-        let Form::Call(function, args) = &look.kind else { return None };
-        let Form::Name(name) = &function.kind else { return None };
-        let is_access = matches!(name.as_str(), "read" | "write");
-        if !is_access {
-            return self.call(&ast::Ident { text: name.clone(), span: function.span }, args);
-        }
-        let values: Option<Vec<ScenarioValue>> = args.iter().map(|arg| self.argument(arg)).collect();
-        let values = values?;
-        if !self.compiler.protocol.uses(BLOCK) {
-            self.compiler
-                .error(function.span, "this protocol has no blocks to read or write")
-                .help("a scenario makes the calls that the protocol declares");
-            return None;
-        }
-        match (name.as_str(), &values[..]) {
-            ("read", [block]) => Some(ScenarioAction::Read { block: self.object(*block, &args[0])?, register: None }),
-            ("write", [block, value]) => {
-                Some(ScenarioAction::Write { block: self.object(*block, &args[0])?, value: *value })
+    /// Where control may go from a place while nobody else does anything that this thread waits for.
+    fn ways_unseen(&self, body: &ThreadBody, at: usize) -> Vec<usize> {
+        let is_until =
+            || matches!(body.places.get(at + 1).map(|place| &place.step), Some(BodyStep::Unless(_, to)) if *to == at);
+        match &body.places[at].step {
+            BodyStep::Act(CallAction::Look(_)) if !is_until() => vec![at + 1],
+            BodyStep::Act(CallAction::Say { event, .. }) if self.compiler.protocol.ops[event.index()].is_told() => {
+                vec![at + 1]
             }
-            _ => {
-                self.compiler
-                    .error(function.span, format!("`{name}` has other arguments"))
-                    .help("write `read(block)` or `write(block, value)`");
-                None
+            _ => body.silent_ways(at),
+        }
+    }
+
+    /// Whether control can come from a place back to it without waiting for others: without an access or a call in a scenario, without
+    /// `until`, `ask` or `swap` in the body of a call.
+    fn comes_back_unseen(&self, body: &ThreadBody, head: usize) -> bool {
+        let mut seen = vec![false; body.places.len()];
+        let mut waiting = vec![head];
+        while let Some(at) = waiting.pop() {
+            if at >= body.places.len() {
+                continue;
             }
-        }
-    }
-
-    fn call(&mut self, name: &ast::Ident, args: &[ast::Expr]) -> Option<ScenarioAction> {
-        let op = self.compiler.op_of(name)?;
-        let declared = self.compiler.protocol.ops[op.index()].clone();
-        let skip = usize::from(declared.object != NODE);
-        let wanted = declared.args.len() + skip;
-        if args.len() != wanted {
-            let error = format!("`{}` takes {}", name.text, counted(wanted, "argument"));
-            self.compiler.error(name.span, error);
-            return None;
-        }
-        let object = match skip {
-            0 => 0,
-            _ => {
-                let number = self.argument(&args[0])?;
-                self.object(number, &args[0])?
-            }
-        };
-        let mut values = Vec::new();
-        for (arg, field) in args[skip..].iter().zip(&declared.args) {
-            self.passed(arg, &field.ty, &mut values)?;
-        }
-        Some(ScenarioAction::Call { op, object, args: values, register: None })
-    }
-
-    /// What is passed for a parameter ([`Protocol::passed_for`]): `3`, or of a list or array `{1, 2}`.
-    fn passed(&mut self, arg: &ast::Expr, ty: &Type, values: &mut Vec<ScenarioValue>) -> Option<()> {
-        let (Type::List { of, .. } | Type::Array { of, .. }) = ty else {
-            values.push(self.scalar_passed(arg, ty)?);
-            return Some(());
-        };
-        let name = self.compiler.type_name(ty);
-        let Form::Set(elements) = &arg.kind else {
-            self.compiler.error(arg.span, format!("this is no {name}")).help("write its elements: `{1, 2}`");
-            return None;
-        };
-        if let (Type::Record(_), Some(first)) = (&**of, elements.first()) {
-            self.compiler
-                .error(first.span, format!("a scenario passes no element of {name}, which is a record"))
-                .help("pass an empty list, `{}`, or look at it under the most general client (--no-scenarios)");
-            return None;
-        }
-        let (all, given) = (self.compiler.protocol.passed_for(ty), elements.len());
-        let (is_list, at) = (matches!(ty, Type::List { .. }), values.len());
-        if is_list {
-            values.push(number(given as i64));
-        }
-        for element in elements {
-            values.push(self.scalar_passed(element, of)?);
-        }
-        let taken = values.len() - at;
-        if taken > all || (!is_list && taken < all) {
-            let message =
-                format!("{} given, and {name} takes {}", counted(given, "element"), all - usize::from(is_list));
-            self.compiler.error(arg.span, message);
-            return None;
-        }
-        values.resize(at + all, number(0));
-        Some(())
-    }
-
-    /// A number, or `none` where that is passed.
-    fn scalar_passed(&mut self, arg: &ast::Expr, ty: &Type) -> Option<ScenarioValue> {
-        let may_be_none = matches!(ty, Type::OrNone(_) | Type::ObjectOrNone(_) | Type::Node { optional: true });
-        if may_be_none && is_none(arg) {
-            return Some(number(ty.none()));
-        }
-        let value = self.argument(arg)?;
-        self.fits(value, arg, ty)?;
-        Some(value)
-    }
-
-    /// Whether a call takes an argument. With other parameters than the file declares `check` looks, where the scenario is run: the file means something
-    /// without it.
-    fn fits(&mut self, value: ScenarioValue, arg: &ast::Expr, ty: &Type) -> Option<()> {
-        let is_outside = match ty.given().unwrap_or(ty) {
-            Type::Int { .. } if self.compiler.protocol.params.iter().any(|param| param.value != param.declared) => {
-                false
-            }
-            Type::Int { lo, hi } if value.block.is_none() => {
-                value.number < lo.at(1).min(lo.at(MAX_NODES)) || value.number > hi.at(MAX_NODES).max(hi.at(1))
-            }
-            Type::Bool => value.block.is_some() || value.number > 1,
-            Type::Address | Type::Word => false,
-            _ => value.block.is_some(),
-        };
-        if is_outside {
-            let wanted = self.compiler.type_name(ty);
-            self.compiler.error(arg.span, format!("this is not in {wanted}"));
-            return None;
-        }
-        Some(())
-    }
-
-    fn object(&mut self, value: ScenarioValue, arg: &ast::Expr) -> Option<u32> {
-        if value.block.is_some() {
-            self.compiler.error(arg.span, "an object is named by its number").help("write `0` for the first one");
-            return None;
-        }
-        u32::try_from(value.number).ok()
-    }
-
-    /// What is stored or passed: `3`, `address(1)`, `address(1) + 8`.
-    fn argument(&mut self, arg: &ast::Expr) -> Option<ScenarioValue> {
-        let value = self.sum(arg)?;
-        if value.number < 0 || value.number > i64::from(u32::MAX) {
-            self.compiler.error(arg.span, format!("{} is not from 0 to {}", value.number, u32::MAX));
-            return None;
-        }
-        Some(value)
-    }
-
-    fn sum(&mut self, arg: &ast::Expr) -> Option<ScenarioValue> {
-        match &arg.kind {
-            Form::Call(function, args) if matches!(&function.kind, Form::Name(name) if name == "address") => {
-                let [block] = &args[..] else {
-                    self.compiler.error(arg.span, "`address` is asked of one block").help("write `address(0)`");
-                    return None;
-                };
-                if !self.compiler.protocol.uses(BLOCK) {
-                    self.compiler.error(arg.span, "this protocol has no blocks");
-                    return None;
+            for to in self.ways_unseen(body, at) {
+                if to == head {
+                    return true;
                 }
-                let number = self.argument(block)?;
-                Some(ScenarioValue { block: Some(self.object(number, block)?), number: 0 })
-            }
-            Form::Binary("+", left, right) if has_address(left) || has_address(right) => {
-                let (left, right) = (self.sum(left)?, self.sum(right)?);
-                if left.block.is_some() && right.block.is_some() {
-                    self.compiler.error(arg.span, "two addresses have no sum");
-                    return None;
+                if let Some(seen) = seen.get_mut(to).filter(|seen| !**seen) {
+                    *seen = true;
+                    waiting.push(to);
                 }
-                let number = left.number.checked_add(right.number);
-                Some(ScenarioValue { block: left.block.or(right.block), number: number.unwrap_or(-1) })
             }
-            _ if self.names_variable(arg) => {
-                self.compiler.error(arg.span, "what a thread stores and passes is known before it runs").help(
-                    "write one access or call for each value, after `if`: `if v == 1 { write(0, 1) } else { write(0, 2) }`",
-                );
-                None
-            }
-            _ => Some(ScenarioValue { block: None, number: self.compiler.number(arg)? }),
         }
-    }
-
-    fn names_variable(&self, expr: &ast::Expr) -> bool {
-        match &expr.kind {
-            Form::Name(name) => matches!(self.frame.look_up(name), Some(Binding::Local(_))),
-            Form::Negate(inner) => self.names_variable(inner),
-            Form::Binary(_, left, right) => self.names_variable(left) || self.names_variable(right),
-            _ => false,
-        }
-    }
-
-    /// The outcome that must not be, over the variables of all threads.
-    fn forbidden(&mut self, forbid: &ast::Expr) -> Option<Expr> {
-        for (name, register, _) in std::mem::take(&mut self.owners) {
-            self.frame.bind(&name, Binding::Local(LocalId(register)));
-        }
-        self.known = None;
-        let mut looks = Vec::new();
-        let rest = self.without_looks(forbid, &mut looks)?;
-        if let Some(look) = looks.first() {
-            self.compiler.error(look.span, "`forbid` speaks of variables").help("set one: `r = read(0)`");
-            return None;
-        }
-        self.compiler.expr_of(&mut self.frame, &rest, &Type::Bool)
-    }
-}
-
-fn number(number: i64) -> ScenarioValue {
-    ScenarioValue { block: None, number }
-}
-
-fn has_address(expr: &ast::Expr) -> bool {
-    match &expr.kind {
-        Form::Call(function, _) => matches!(&function.kind, Form::Name(name) if name == "address"),
-        Form::Binary(_, left, right) => has_address(left) || has_address(right),
-        _ => false,
+        false
     }
 }
 
 /// The same step for this variable.
 fn filling(step: BodyStep, register: u16) -> BodyStep {
-    let filled = Some(register);
+    let result = Some(register);
     match step {
+        BodyStep::Act(action) => BodyStep::Act(filled(action, register)),
         BodyStep::Set(_, value) => BodyStep::Set(register, value),
         BodyStep::Look(ScenarioAction::Read { block, .. }) => {
-            BodyStep::Look(ScenarioAction::Read { block, register: filled })
+            BodyStep::Look(ScenarioAction::Read { block, register: result })
         }
         BodyStep::Look(ScenarioAction::Call { op, object, args, .. }) => {
-            BodyStep::Look(ScenarioAction::Call { op, object, args, register: filled })
+            BodyStep::Look(ScenarioAction::Call { op, object, args, register: result })
         }
         other => other,
     }
-}
-
-/// Whether control can come from a place back to it without an access or a call.
-fn comes_back_unseen(body: &ThreadBody, head: usize) -> bool {
-    let mut seen = vec![false; body.places.len()];
-    let mut waiting = vec![head];
-    while let Some(at) = waiting.pop() {
-        if at >= body.places.len() {
-            continue;
-        }
-        for to in body.silent_ways(at) {
-            if to == head {
-                return true;
-            }
-            if let Some(seen) = seen.get_mut(to).filter(|seen| !**seen) {
-                *seen = true;
-                waiting.push(to);
-            }
-        }
-    }
-    false
 }
 
 /// For each place, and the end, the variables beside the outcome that nobody looks at from there on before they are set.
@@ -713,12 +564,19 @@ fn forgets(body: &ThreadBody, variables: &[ScenarioVariable]) -> Vec<Vec<u16>> {
                 BodyStep::Look(action) => {
                     action.register().map(|register| here.remove(&register));
                 }
+                BodyStep::Act(action) => {
+                    action.register().map(|register| here.remove(&register));
+                    let (values, seen) = action.reads();
+                    values.iter().for_each(|value| looked_at(value, &mut here));
+                    here.extend(seen);
+                }
+                BodyStep::Return(value) => value.iter().for_each(|value| looked_at(value, &mut here)),
                 BodyStep::Set(register, value) => {
                     here.remove(register);
                     looked_at(value, &mut here);
                 }
                 BodyStep::Unless(condition, _) => looked_at(condition, &mut here),
-                BodyStep::Goto(_) => {}
+                BodyStep::Goto(_) | BodyStep::Fence => {}
             }
             needed[at] = here;
         }
@@ -731,6 +589,7 @@ fn forgets(body: &ThreadBody, variables: &[ScenarioVariable]) -> Vec<Vec<u16>> {
         .iter()
         .filter_map(|place| match &place.step {
             BodyStep::Look(action) => action.register(),
+            BodyStep::Act(action) => action.register(),
             BodyStep::Set(register, _) => Some(*register),
             _ => None,
         })

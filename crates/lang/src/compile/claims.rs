@@ -242,6 +242,11 @@ impl Compiler {
             let known: Vec<String> = self.protocol.ops.iter().map(|o| o.name.clone()).collect();
             self.unknown(name.span, "call", &name.text, known.iter().map(String::as_str));
         }
+        if found.is_some_and(|found| self.protocol.ops[found.index()].is_event) {
+            self.error(name.span, format!("`{}` is an event, which bodies of calls say", name.text))
+                .help("programs and scenarios make calls; name the call whose body says it");
+            return None;
+        }
         found
     }
 

@@ -56,11 +56,14 @@ impl Compiler {
         self.params(file, options);
         self.objects(file);
         self.records(file);
+        self.images(file);
         self.lanes(file);
         self.sizes(file);
         self.ops(file);
+        self.events(file);
         self.role_heads(file);
         self.made_kinds(file);
+        self.images_are_cached();
         if self.protocol.roles.is_empty() && self.diagnostics.is_empty() {
             let span = file.name.as_ref().map_or(Span::default(), |n| n.span);
             self.error(span, "a protocol has at least one role").help("declare one: `role home of block { .. }`");
@@ -176,7 +179,7 @@ impl Compiler {
     }
 
     /// Fields, arguments or parameters; each type must be `allowed`.
-    fn fields(&mut self, fields: &[ast::Field], rule: &str, allowed: fn(&Type) -> bool) -> Vec<Named> {
+    pub(super) fn fields(&mut self, fields: &[ast::Field], rule: &str, allowed: fn(&Type) -> bool) -> Vec<Named> {
         let mut named: Vec<Named> = Vec::new();
         if let Some(extra) = fields.get(MAX_FIELDS) {
             self.error(extra.name.span, format!("there are more than {MAX_FIELDS} of these"))
@@ -293,7 +296,7 @@ impl Compiler {
 
     fn ops(&mut self, file: &ast::File) {
         for item in &file.items {
-            let Item::Op { name, params, result } = item else { continue };
+            let Item::Op { name, params, result, body } = item else { continue };
             let taken: Vec<String> = self.protocol.ops.iter().map(|o| o.name.clone()).collect();
             if !self.fresh(name, "call", &taken) {
                 continue;
@@ -334,8 +337,20 @@ impl Compiler {
                     format!("a call about no {kind} returns 0, `false` or `none`, and `{result}` has none of them");
                 self.error(name.span, what).help("let the result have one, or the first parameter no `?`");
             }
-            let op = Op { name: name.text.clone(), object, object_may_be_none, args, result, span: name.span };
+            let op = Op {
+                name: name.text.clone(),
+                object,
+                object_may_be_none,
+                args,
+                result,
+                body: None,
+                is_event: false,
+                span: name.span,
+            };
             self.refuse_optional_words(&op);
+            if body.is_some() {
+                self.spelled_out.push(OpId::at(self.protocol.ops.len()));
+            }
             self.protocol.ops.push(op);
         }
     }

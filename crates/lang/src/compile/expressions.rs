@@ -172,6 +172,12 @@ impl Compiler {
                 make(ExprKind::Flight(id, to), NUMBER)
             }
             ast::ExprKind::Perform(perform) => self.performed(frame, perform, span),
+            ast::ExprKind::Ask(..) | ast::ExprKind::Swap { .. } => {
+                let word = if matches!(expr.kind, ast::ExprKind::Ask(..)) { "ask" } else { "swap" };
+                self.error(span, format!("`{word}` is for the bodies of calls"))
+                    .help("`op NAME(..) { .. }`: the thread that calls says it, and handlers answer");
+                None
+            }
             ast::ExprKind::New(kind) => self.new_object(frame, kind, span),
             ast::ExprKind::LeadsTo(..) => {
                 self.error(span, "`leads_to` is no value")

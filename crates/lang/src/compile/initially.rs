@@ -86,7 +86,9 @@ fn does_more(step: &StepKind) -> Option<&'static str> {
         StepKind::Yield => "`yield`",
         StepKind::Install(_) | StepKind::InstallOwn(_) => "`install`",
         StepKind::Copy { .. } | StepKind::Store(..) => "write to memory",
-        StepKind::Fill(_) | StepKind::Upgrade | StepKind::Take(_) | StepKind::Invalidate => "touch a cache's line",
+        StepKind::Fill(_) | StepKind::Upgrade | StepKind::Take(_) | StepKind::Invalidate | StepKind::Compose(_) => {
+            "touch a cache's line"
+        }
         StepKind::Elsewhere(..) => "call an action of another role or object",
         _ => return None,
     })

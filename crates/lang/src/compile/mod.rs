@@ -1,10 +1,11 @@
 //! [`ast`](crate::ast) to [`Protocol`]: names, types, actions expanded in place, `await` turned into waiting states.
 //!
 //! The order: declarations ([`declare`]), then each role's states and handlers ([`roles`], [`steps`],
-//! [`expressions`], [`waiting`]), then invariants ([`claims`]) and scenarios ([`bodies`]); what is proved about the result is in
+//! [`expressions`], [`waiting`]), then the bodies of calls ([`bodies`], [`calls`]), invariants ([`claims`]) and scenarios ([`scenarios`]); what is proved about the result is in
 //! [`analyse`](crate::analyse).
 
 mod bodies;
+mod calls;
 mod claims;
 mod conditions;
 mod declare;
@@ -12,6 +13,7 @@ mod expressions;
 mod extend;
 mod frame;
 mod ghosts;
+mod images;
 mod initially;
 mod limits;
 mod made;
@@ -19,6 +21,7 @@ mod optional;
 mod performs;
 mod places;
 mod roles;
+mod scenarios;
 mod shares;
 mod sizes;
 mod statements;
@@ -69,6 +72,7 @@ pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Di
         return compiler.finish();
     }
     compiler.roles();
+    compiler.call_bodies(&parsed);
     compiler.ghosts(&parsed);
     compiler.claims(&parsed);
     compiler.claims_of_made();
@@ -173,6 +177,10 @@ fn without(item: ast::Item, own: &[(&'static str, String)]) -> Option<ast::Item>
             names.retain(|kind| !is_own("object", &kind.name));
             Some(ast::Item::Object(names))
         }
+        ast::Item::Event(mut events) => {
+            events.retain(|event| !is_own("op", &event.name));
+            Some(ast::Item::Event(events))
+        }
         ast::Item::Extend(extension) if is_own("role", &extension.added.name) => None,
         ast::Item::Promises { .. } if own.contains(&(ALL_PROMISES, String::new())) => None,
         item => {
@@ -222,6 +230,7 @@ fn declared_names(item: &ast::Item) -> Vec<(&'static str, String)> {
             return messages.iter().map(|(name, _)| ("message", name.text.clone())).collect();
         }
         ast::Item::Object(names) => return names.iter().map(|kind| ("object", kind.name.text.clone())).collect(),
+        ast::Item::Event(events) => return events.iter().map(|event| ("op", event.name.text.clone())).collect(),
         // There is one, whatever it says.
         ast::Item::Check { .. } => return vec![("check", String::new())],
         // It names all, whatever a used file promises.
@@ -250,6 +259,10 @@ struct Compiler {
     protocol: Protocol,
     /// The roles as written, in the order of `protocol.roles`.
     asts: Rc<Vec<ast::Role>>,
+    /// For each image, the record that handlers take out of it.
+    image_records: Vec<RecordId>,
+    /// The calls that have a body.
+    spelled_out: Vec<OpId>,
     /// For each role and state: how it answers.
     answers: Vec<Vec<Answers>>,
     /// Waiting states that still want their handlers.
@@ -274,6 +287,8 @@ impl Compiler {
             diagnostics,
             protocol,
             asts: Rc::default(),
+            image_records: Vec::new(),
+            spelled_out: Vec::new(),
             answers: Vec::new(),
             pending: Vec::new(),
             expanding: Vec::new(),

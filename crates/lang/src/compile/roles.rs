@@ -17,6 +17,10 @@ const BLOCK_EVENTS: [(&str, EventKind); 7] = [
     ("prefetch_write", EventKind::PrefetchWrite),
 ];
 
+/// The events of a role whose objects have an image.
+const IMAGE_EVENTS: [(&str, EventKind); 3] =
+    [("image", EventKind::Image), ("evict", EventKind::Evict), ("writeback", EventKind::WriteBack)];
+
 impl Compiler {
     pub(super) fn roles(&mut self) {
         self.find_handling_roles();
@@ -56,7 +60,10 @@ impl Compiler {
             role.clauses.iter().flatten().for_each(|c| named_events(&c.clause, &mut names));
             role.actions.iter().chain(&role.tasks).for_each(|a| awaited(&a.body, &mut names));
             for name in names {
-                let Some(id) = self.protocol.message(&name.text) else { continue };
+                let Some(id) = self.protocol.message(&name.text) else {
+                    self.handles_event(r, name);
+                    continue;
+                };
                 let before = self.protocol.messages[id.index()].role;
                 if before.0 != u8::MAX && before.index() != r {
                     let other = self.protocol.roles[before.index()].name.clone();
@@ -71,6 +78,21 @@ impl Compiler {
         }
     }
 
+    /// A role answers an event that bodies say: about its kind of object the event is.
+    fn handles_event(&mut self, r: usize, name: &ast::Ident) {
+        let Some(id) = self.protocol.op(&name.text).filter(|id| self.protocol.ops[id.index()].is_event) else { return };
+        let role = &self.protocol.roles[r];
+        if !matches!(role.kind, RoleKind::Everywhere | RoleKind::Agent) {
+            let role = role.name.clone();
+            self.error(
+                name.span,
+                format!("`{}` comes from threads of any node, and `{role}` is not on each", name.text),
+            )
+            .help("let a role that lives `everywhere` answer it, and call an action of the other");
+        }
+        self.protocol.ops[id.index()].object = self.protocol.roles[r].object;
+    }
+
     fn check_handled(&mut self) {
         for m in 0..self.protocol.messages.len() {
             let message = &self.protocol.messages[m];
@@ -81,9 +103,19 @@ impl Compiler {
         }
         for o in 0..self.protocol.ops.len() {
             let op = EventKind::Op(OpId(o as u16));
-            if !self.protocol.roles.iter().any(|r| r.events.contains(&op)) {
-                let (span, name) = (self.protocol.ops[o].span, self.protocol.ops[o].name.clone());
-                self.error(span, format!("no role handles the call `{name}`")).help("handle it or remove it");
+            let (declared, is_handled) =
+                (&self.protocol.ops[o], self.protocol.roles.iter().any(|r| r.events.contains(&op)));
+            let (span, name, what) =
+                (declared.span, declared.name.clone(), if declared.is_event { "event" } else { "call" });
+            match (is_handled, self.spelled_out.contains(&OpId(o as u16))) {
+                (false, false) => {
+                    self.error(span, format!("no role handles the {what} `{name}`")).help("handle it or remove it");
+                }
+                (true, true) => {
+                    self.error(span, format!("the call `{name}` has a body, and a role handles it, too"))
+                        .help("remove one of them: `event` is what a body says to its engine");
+                }
+                _ => {}
             }
         }
         self.check_one_role_for_each_call();
@@ -224,6 +256,11 @@ impl Compiler {
         let role = &self.protocol.roles[frame.role.index()];
         let of_block = role.object == BLOCK;
         let of_blocks = BLOCK_EVENTS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
+        if self.image_of_role(frame.role).is_some()
+            && let Some((_, kind)) = IMAGE_EVENTS.iter().find(|(known, _)| *known == name)
+        {
+            return self.event_of_image(frame.role, *kind, event.name.span);
+        }
         match name {
             "writeback" if of_block && !self.protocol.cached => {
                 self.error(event.name.span, "`writeback` is about a processor's cache, which this protocol has not")
@@ -347,9 +384,12 @@ impl Compiler {
         frame.sender = frame::Origin::Event;
         frame.call = if let EventKind::Op(op) = kind { Some(op) } else { None };
         frame.caller = match kind {
-            EventKind::Op(_) | EventKind::Read | EventKind::Write | EventKind::Rmw => frame::Origin::Event,
+            EventKind::Op(_) | EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Image => {
+                frame::Origin::Event
+            }
             _ => frame::Origin::Nowhere,
         };
+        let mut steps = Vec::new();
         match kind {
             EventKind::Message(m) => {
                 let declared = self.protocol.messages[m.index()].args.clone();
@@ -375,6 +415,10 @@ impl Compiler {
             }
             EventKind::Read | EventKind::Write | EventKind::Rmw => self.bind_fault(&mut frame, kind, event),
             _ if kind.is_hint() => self.no_arguments(event),
+            EventKind::WriteBack => {
+                frame.sender = frame::Origin::Nowhere;
+                self.written_back(&mut frame, event, &mut steps);
+            }
             _ => {
                 frame.sender = frame::Origin::Nowhere;
             }
@@ -382,13 +426,55 @@ impl Compiler {
         frame.scopes.push(Scope::default());
         let is_guarded = guard.is_some();
         let guard = guard.and_then(|g| self.expr_of(&mut frame, g, &Type::Bool));
-        let mut steps = Vec::new();
         self.statements(&mut frame, body, &mut steps);
         self.must_wait(&frame);
         // A mistake in a guard is told once: without its guard the clause would hide those behind it.
         if guard.is_some() || !is_guarded {
             self.add_handler(frame, guard, steps, &name, span);
         }
+    }
+
+    /// `on image`, `on writeback(v)`: one role of a kind composes its image, on every node.
+    fn event_of_image(&mut self, role: RoleId, kind: EventKind, span: Span) -> Option<EventKind> {
+        let object = self.protocol.roles[role.index()].object;
+        if self.protocol.roles[role.index()].kind != RoleKind::Everywhere {
+            self.error(span, "each node's own engine composes its line")
+                .help("write this in a role that lives `everywhere`, and call an action of the other");
+            return None;
+        }
+        let composed = |other: &usize| {
+            self.protocol.roles[*other].object == object
+                && self.answers[*other]
+                    .iter()
+                    .flat_map(|state| &state.list)
+                    .any(|(event, _)| matches!(event, EventKind::Image | EventKind::WriteBack | EventKind::Evict))
+        };
+        if let Some(other) = (0..role.index()).find(composed) {
+            let other = self.protocol.roles[other].name.clone();
+            self.error(span, format!("the role `{other}` composes this image already"))
+                .help("one role does; let it call an action of this one");
+            return None;
+        }
+        Some(kind)
+    }
+
+    /// `on writeback(v)` of an image: what the line held.
+    fn written_back(&mut self, frame: &mut Frame, event: &ast::Event, steps: &mut Vec<Step>) {
+        let is_image = self.image_of_role(frame.role).is_some();
+        let [name] = event.args.as_deref().unwrap_or(&[]) else {
+            if event.args.is_some() {
+                self.error(event.name.span, "`writeback` brings one thing, what the line held")
+                    .help("`on writeback(v)`");
+            }
+            return;
+        };
+        if !is_image {
+            self.error(name.span, "what a block's line held has no name: `install` brings it to memory");
+            return;
+        }
+        let span = event.name.span;
+        steps.push(Step { kind: StepKind::Install(None), span });
+        steps.extend(self.taken(frame, &name.text, span).map(|kind| Step { kind, span }));
     }
 
     /// A hint is about a block: it has no address.

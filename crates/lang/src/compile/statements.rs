@@ -31,7 +31,7 @@ impl Compiler {
             | S::Perform { .. }
             | S::Install { .. }
             | S::InstallOwn { .. }
-            | S::Fill(_)
+            | S::Fill(..)
             | S::Upgrade
             | S::Free(_)
                 if frame.wait.is_some() =>
@@ -41,7 +41,7 @@ impl Compiler {
                     S::Resume => "resume",
                     S::Complete | S::CompleteWith { .. } => "complete",
                     S::Perform { .. } => "perform",
-                    S::Fill(_) => "fill",
+                    S::Fill(..) => "fill",
                     S::Upgrade => "upgrade",
                     S::Free(_) => "free",
                     _ => "install",
@@ -64,7 +64,9 @@ impl Compiler {
             S::Complete => one(StepKind::Complete),
             S::CompleteWith { value, to } => one(self.complete_with(frame, value.as_ref(), to, span)?),
             S::Perform { access, other_end } => self.perform(frame, access, other_end.as_ref(), span),
-            S::Fill(_) | S::Upgrade | S::Take(_) | S::Invalidate => {
+            S::Fill(line, fields) => self.fill(frame, line_of(*line), fields.as_ref(), span),
+            S::LetTake { name, line } => self.let_take(frame, name, line_of(*line), span),
+            S::Upgrade | S::Take(_) | S::Invalidate => {
                 self.needs_cache(frame, cache_word(statement), span)?;
                 one(cache_step(statement))
             }
@@ -488,6 +490,9 @@ impl Compiler {
 
     /// Notes that there is no processor's cache to act on here.
     pub(super) fn needs_cache(&mut self, frame: &Frame, what: &str, span: Span) -> Option<()> {
+        if self.image_of_role(frame.seen).is_some() {
+            return Some(());
+        }
         if !self.protocol.cached {
             self.error(span, format!("`{what}` is about a processor's cache, which this protocol has not"))
                 .help("declare `processor cached`; with tagged processors a state gives the access");
@@ -593,6 +598,12 @@ impl Compiler {
         span: Span,
     ) -> Option<StepKind> {
         let call = if to.is_none() { frame.call } else { None };
+        if let Some(told) = call.map(|call| &self.protocol.ops[call.index()]).filter(|op| op.is_told()) {
+            let name = told.name.clone();
+            self.error(span, format!("nobody waits for `{name}`, which bodies tell"))
+                .help(format!("leave `return` out, or give the event a result, `event {name}: bool`, and `ask` it"));
+            return None;
+        }
         let value = match (value, self.none_returned(call)) {
             (None, _) => None,
             (Some(value), Some(ty)) if is_none(value) => Some(self.expr_of(frame, value, &ty)?),
@@ -706,21 +717,22 @@ impl Compiler {
 
 fn cache_word(statement: &S) -> &'static str {
     match statement {
-        S::Fill(_) => "fill",
         S::Upgrade => "upgrade",
         S::Take(_) => "take",
         _ => "invalidate",
     }
 }
 
-fn cache_step(statement: &S) -> StepKind {
-    let line = |line: &ast::LineState| match line {
+fn line_of(line: ast::LineState) -> Line {
+    match line {
         ast::LineState::Shared => Line::Shared,
         ast::LineState::Exclusive => Line::Exclusive,
-    };
+    }
+}
+
+fn cache_step(statement: &S) -> StepKind {
     match statement {
-        S::Fill(state) => StepKind::Fill(line(state)),
-        S::Take(state) => StepKind::Take(line(state)),
+        S::Take(state) => StepKind::Take(line_of(*state)),
         S::Upgrade => StepKind::Upgrade,
         _ => StepKind::Invalidate,
     }

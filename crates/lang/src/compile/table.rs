@@ -3,6 +3,7 @@
 use super::*;
 use crate::ast::Otherwise;
 use trivium_protocol::again::contains_defer;
+use trivium_protocol::walk::contains_stall;
 
 /// What an `otherwise` line says of an event, whose line it is, and where it stands.
 #[derive(Clone, Copy)]
@@ -19,6 +20,14 @@ impl Compiler {
         if self.protocol.roles[r].object == BLOCK && self.gives_access(r) {
             events.extend([EventKind::Read, EventKind::Write]);
             if self.protocol.cached {
+                events.push(EventKind::WriteBack);
+            }
+        }
+        if self.composes(r) {
+            events.push(EventKind::Image);
+            // Only an exclusive line has something to write back.
+            let fills = |step: &StepKind| matches!(step, StepKind::Fill(Line::Exclusive) | StepKind::Upgrade);
+            if self.protocol.roles[r].handlers.iter().any(|h| trivium_protocol::walk::any_step_of(&h.steps, fills)) {
                 events.push(EventKind::WriteBack);
             }
         }
@@ -42,11 +51,45 @@ impl Compiler {
             })
         };
         self.check_hints(r, &events, &table, &deferring);
-        let deferrable = events.iter().enumerate().filter(|(i, _)| may_defer(*i)).map(|(_, e)| *e).collect();
+        let deferrable: Vec<EventKind> =
+            events.iter().enumerate().filter(|(i, _)| may_defer(*i)).map(|(_, e)| *e).collect();
+        self.check_told(r, &events, &table);
         let role = &mut self.protocol.roles[r];
         role.deferrable = deferrable;
         role.events = events;
         role.table = table;
+    }
+
+    /// Whether this role composes the image of its objects.
+    fn composes(&self, r: usize) -> bool {
+        self.answers[r].iter().flat_map(|state| &state.list).any(|(event, _)| *event == EventKind::Image)
+    }
+
+    /// The thread that tells an event goes on: the event cannot be kept.
+    fn check_told(&mut self, r: usize, events: &[EventKind], table: &[Vec<Response>]) {
+        for (column, event) in events.iter().enumerate() {
+            let EventKind::Op(op) = event else { continue };
+            let (role, op) = (&self.protocol.roles[r], &self.protocol.ops[op.index()]);
+            let keeps = |id: &HandlerId| {
+                let steps = &role.handlers[id.index()].steps;
+                contains_defer(steps) || contains_stall(steps)
+            };
+            let is_kept = |row: &Vec<Response>| match &row[column] {
+                Response::Defer | Response::Hold => true,
+                Response::Handle(list) => list.iter().any(keeps),
+                _ => false,
+            };
+            if let Some(state) = table.iter().position(is_kept).filter(|_| op.is_told()) {
+                let (span, name, state) = (role.span, op.name.clone(), role.states[state].name.clone());
+                self.error(
+                    span,
+                    format!("`{name}` is told: nobody waits while it is deferred or stalls in state `{state}`"),
+                )
+                .help(format!(
+                    "note in a variable that it has come, or give it a result, `event {name}: bool`, and `ask` it"
+                ));
+            }
+        }
     }
 
     /// A hint is answered at once or ignored: nobody asks for it again, and it is not kept.
@@ -203,11 +246,15 @@ impl Compiler {
                 self.refuse(r, s, event, by, span);
                 Response::Impossible
             }
-            (None, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Op(_) | EventKind::Task(_))
-                if waiting =>
-            {
-                Response::Hold
-            }
+            (
+                None,
+                EventKind::Read
+                | EventKind::Write
+                | EventKind::Rmw
+                | EventKind::Image
+                | EventKind::Op(_)
+                | EventKind::Task(_),
+            ) if waiting => Response::Hold,
             (None, _) => {
                 let event = self.protocol.event_name(event);
                 let state = self.protocol.roles[r].states[s].name.clone();

@@ -542,6 +542,11 @@ fn used_in_expr(expr: &ast::Expr, used: &mut Vec<String>) {
             used_in_expr(from, used);
             used_in_expr(to, used);
         }
+        E::Ask(_, args) => args.iter().for_each(|e| used_in_expr(e, used)),
+        E::Swap { seen, with } => {
+            used.push(seen.text.clone());
+            used_in_expr(with, used);
+        }
         E::Flight(_, to) => to.iter().for_each(|e| used_in_expr(e, used)),
         E::Perform(perform) => {
             perform.args.iter().for_each(|e| used_in_expr(e, used));

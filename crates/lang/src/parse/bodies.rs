@@ -24,7 +24,7 @@ impl Parser<'_> {
     }
 
     /// `{ statement; statement }` of a thread.
-    fn body(&mut self) -> Parsed<Vec<BodyStatement>> {
+    pub(super) fn body(&mut self) -> Parsed<Vec<BodyStatement>> {
         self.deeper(|parser| parser.statements(Self::body_statement, true))
     }
 
@@ -64,6 +64,16 @@ impl Parser<'_> {
                 let ends = self.token().first || self.is_mark(";") || self.is_mark("}");
                 Ok(BodyForm::Return(if ends { None } else { Some(self.expression()?) }))
             }
+            "tell" if self.name_behind().is_some() => {
+                self.advance();
+                let event = self.name("the name of an event")?;
+                Ok(BodyForm::Tell { event, args: self.bracketed(Self::expression)? })
+            }
+            "fence" if self.stands_alone() => {
+                self.advance();
+                Ok(BodyForm::Fence)
+            }
+            "ask" if self.name_behind().is_some() => Ok(BodyForm::Look(self.expression()?)),
             _ => self.body_look(),
         }
     }

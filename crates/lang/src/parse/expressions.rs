@@ -130,6 +130,23 @@ impl Parser<'_> {
             let span = start.to(kind.span);
             return Ok(Expr { kind: ExprKind::New(kind), span });
         }
+        if self.is_word("ask") && self.name_behind().is_some_and(|word| !AFTER_A_VALUE.contains(&word)) {
+            let start = self.advance().span;
+            let event = self.name("the name of an event")?;
+            let args = self.bracketed(Self::expression)?;
+            return Ok(Expr { kind: ExprKind::Ask(event, args), span: start.to(self.previous_span()) });
+        }
+        if self.is_word("swap") && self.name_behind().is_some_and(|word| !AFTER_A_VALUE.contains(&word)) {
+            let start = self.advance().span;
+            let seen = self.name("the variable with what the image held")?;
+            self.need_word("with")?;
+            if !self.is_mark("{") {
+                return self.expected("the fields that change, as `{held: true}`");
+            }
+            let with = self.primary()?;
+            let span = start.to(with.span);
+            return Ok(Expr { kind: ExprKind::Swap { seen, with: Box::new(with) }, span });
+        }
         if self.is_word("perform") && PERFORMED.iter().any(|word| self.next_is_word(word)) {
             return self.perform();
         }

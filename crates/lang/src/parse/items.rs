@@ -3,14 +3,26 @@
 use super::*;
 
 impl Parser<'_> {
-    /// `job`, `job up to 4`.
+    /// `job`, `job up to 4`, `lock image { held: bool }`.
     fn object_kind(&mut self) -> Parsed<ObjectKind> {
         let name = self.name("the name of a kind of object")?;
-        if self.token().first || !self.eat_word("up") {
-            return Ok(ObjectKind { name, up_to: None });
+        let (mut up_to, mut image) = (None, None);
+        if !self.token().first && self.eat_word("up") {
+            self.need_word("to")?;
+            up_to = Some(self.sum()?);
         }
-        self.need_word("to")?;
-        Ok(ObjectKind { name, up_to: Some(self.sum()?) })
+        if !self.token().first && self.eat_word("image") {
+            image = Some(self.fields()?);
+        }
+        Ok(ObjectKind { name, up_to, image })
+    }
+
+    /// `want`, `want(n: 0..3)`, `join: bool`.
+    fn event_item(&mut self) -> Parsed<EventItem> {
+        let name = self.name("the event's name")?;
+        let params = self.bracketed(Self::field)?;
+        let result = if self.eat_mark(":") { Some(self.ty()?) } else { None };
+        Ok(EventItem { name, params, result })
     }
 
     pub(super) fn file(&mut self) -> File {
@@ -95,8 +107,10 @@ impl Parser<'_> {
                 let name = self.name("the call's name")?;
                 let params = self.bracketed(Self::field)?;
                 let result = if self.eat_mark(":") { Some(self.ty()?) } else { None };
-                Item::Op { name, params, result }
+                let body = if self.is_mark("{") { Some(self.body()?) } else { None };
+                Item::Op { name, params, result, body }
             }
+            "event" => Item::Event(self.listed(Self::event_item)?),
             "role" => Item::Role(self.role()?),
             "extend" => Item::Extend(Box::new(self.extension(span)?)),
             "ghost" => Item::Ghost(self.ghost()?),

@@ -289,6 +289,7 @@ const ITEMS: &[&str] = &[
     "object",
     "record",
     "message",
+    "event",
     "op",
     "role",
     "extend",

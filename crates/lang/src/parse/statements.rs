@@ -61,6 +61,9 @@ impl Parser<'_> {
                 self.advance();
                 let name = self.name("a name")?;
                 self.need_mark("=")?;
+                if self.is_word("take") && self.names_line() {
+                    return Ok(StatementKind::LetTake { name, line: self.line_state() });
+                }
                 Ok(StatementKind::Let { name, value: self.expression()? })
             }
             "if" => self.branch(),
@@ -151,15 +154,14 @@ impl Parser<'_> {
                     _ => StatementKind::Impossible,
                 })
             }
-            "fill" | "take" if self.next_is_word("shared") || self.next_is_word("exclusive") => {
-                self.advance();
-                let line = if self.eat_word("shared") {
-                    LineState::Shared
-                } else {
-                    self.advance();
-                    LineState::Exclusive
-                };
-                plain(if word == "fill" { StatementKind::Fill(line) } else { StatementKind::Take(line) })
+            "fill" if self.names_line() => {
+                let line = self.line_state();
+                let fields = if self.is_mark("{") { Some(self.expression()?) } else { None };
+                plain(StatementKind::Fill(line, fields))
+            }
+            "take" if self.names_line() => {
+                let line = self.line_state();
+                plain(StatementKind::Take(line))
             }
             "upgrade" | "invalidate" if self.stands_alone() => {
                 self.advance();
@@ -167,6 +169,21 @@ impl Parser<'_> {
             }
             _ => self.assign_or_call(),
         }
+    }
+
+    /// Whether `shared` or `exclusive` follows the present word.
+    fn names_line(&self) -> bool {
+        self.next_is_word("shared") || self.next_is_word("exclusive")
+    }
+
+    /// The present word, and `shared` or `exclusive` after it, of which one is there.
+    fn line_state(&mut self) -> LineState {
+        self.advance();
+        if self.eat_word("shared") {
+            return LineState::Shared;
+        }
+        self.advance();
+        LineState::Exclusive
     }
 
     /// Whether the present word is a whole statement: words such as `invalidate` also name actions and variables.

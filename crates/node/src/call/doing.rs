@@ -14,6 +14,12 @@ impl Thread {
             Some(Wait::Barrier(_)) => AT_BARRIER.into(),
             Some(Wait::Page(page)) => format!("waits for the home of page {page}"),
             Some(Wait::Frame(page)) => format!("waits for the frame of page {page}, which is being given up"),
+            Some(Wait::Told) => match self.told {
+                Some((protocol, op)) => {
+                    format!("waits until its engine hears of {}", protocols.call_name(protocol, op))
+                }
+                None => "waits for its engine".into(),
+            },
             Some(Wait::Answer) => "waits for an answer to one of its prefetches".into(),
             Some(Wait::Sleep(_)) => "sleeps".into(),
             Some(Wait::Change { block, address, size }) => {

@@ -21,6 +21,7 @@ pub use stood::{
 
 use crate::error::NodeError;
 use crate::handler::HandlerMemory;
+use crate::records::Imported;
 use crate::space::{NodeMemory, Purpose};
 use crate::thread::{Flight, RUNNING, Wait};
 use allowed::{Refusal, SplitPhaseStep};
@@ -28,7 +29,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, EventKind, OpId};
+use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, OpId, Promise};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +102,8 @@ pub trait CallHost: HandlerMemory {
     /// It never may.
     fn can_call(&mut self, protocol: usize, op: OpId, block: Object) -> Result<bool, ProgramFault>;
 
-    /// A protocol is called: the event is to be handled.
-    fn hand_over(&mut self, protocol: usize, event: &Event);
+    /// A protocol is called: the event is to be handled. `told`: the event, if nobody waits for it.
+    fn hand_over(&mut self, protocol: usize, event: &Event, told: Option<OpId>);
 
     /// The program has allocated so many bytes; the number of the allocation.
     ///
@@ -233,6 +234,7 @@ impl<N: CallHost> Caller<'_, N> {
                 return Ok(self.come_to(Purpose::Start));
             }
             Call::Barrier => return Ok(self.come_to(Purpose::Barrier)),
+            Call::Fence => return self.fence(),
             Call::Shared { addr, bytes, part } => {
                 self.node.core_mut().share(*addr, *bytes, *part).map_err(|error| self.node.fail(error))?;
                 self.node.has_shared(*addr, *bytes);
@@ -264,8 +266,10 @@ impl<N: CallHost> Caller<'_, N> {
             Call::RegionEnd => self.node.region(false),
             Call::Print { fd, bytes } => self.node.print(*fd, bytes),
             Call::Op { import, args } => {
-                let (protocol, op) = self.node.core().protocols.calls[*import];
-                return self.begin_op(protocol, op, args.clone());
+                return match self.node.core().protocols.calls[*import] {
+                    Imported::Op(protocol, op) => self.begin_op(protocol, op, args.clone()),
+                    Imported::Image(protocol, kind) => self.image(protocol, kind, args),
+                };
             }
             Call::SplitPhase { what, addr, bytes, place } => {
                 return match self.node.core().split_phase(*what, *addr, *bytes, *place)? {
@@ -306,9 +310,15 @@ impl<N: CallHost> Caller<'_, N> {
                     return Ok(CallStep::Done(0));
                 }
             }
+            Flight::Calls { .. } if self.node.core().threads[RUNNING].told.is_some() => {
+                // What a thread says comes to its engine in order, one thing after the other.
+                self.node.waits(Wait::Told);
+            }
             Flight::Calls { protocol, op, object, words } => {
                 if object.kind != BLOCK || self.node.can_call(protocol, op, object)? {
-                    self.call_protocol((protocol, op), object, words)?;
+                    if self.call_protocol((protocol, op), object, words)? {
+                        return Ok(CallStep::Done(0));
+                    }
                     return Ok(self.flies(Flight::Called { protocol, op }));
                 }
                 return Ok(self.flies(Flight::Calls { protocol, op, object, words }));
@@ -424,20 +434,66 @@ impl<N: CallHost> Caller<'_, N> {
         self.go_on(Flight::Calls { protocol, op, object, words })
     }
 
-    /// A protocol is called; the thread waits until it returns.
+    /// The fence of the protocol that has one.
+    fn fence(&mut self) -> Result<CallStep, ProgramFault> {
+        let protocols = self.node.core().protocols.clone();
+        let mut fences = protocols.engines.iter().enumerate().filter_map(|(number, engine)| {
+            let fence = engine.protocol().promises.iter().find_map(|promise| match promise {
+                Promise::ReleaseConsistency { acquire: None, release } => *release,
+                _ => None,
+            })?;
+            let op = &engine.protocol().ops[fence.index()];
+            (op.object == NODE && op.args.is_empty()).then_some((number, fence))
+        });
+        match (fences.next(), fences.next()) {
+            (None, _) => Ok(CallStep::Done(0)),
+            (Some((protocol, op)), None) => self.begin_op(protocol, op, Vec::new()),
+            (Some(first), Some(second)) => {
+                let [first, second] = [first, second].map(|(protocol, op)| protocols.call_name(protocol, op));
+                let what = format!("node {}: a fence would be both {first} and {second}", self.node.core().me);
+                Err(self.node.fail(NodeError::subject(what).help("run the program under one protocol with a fence")))
+            }
+        }
+    }
+
+    /// The place of this node's image of an object; of object -1 how many objects have room for one.
+    fn image(&mut self, protocol: usize, kind: ObjectKindId, args: &[i64]) -> Result<CallStep, ProgramFault> {
+        let core = self.node.core();
+        if args == [-1] {
+            return Ok(CallStep::Done(core.protocols.images.most().cast_signed()));
+        }
+        let object = args.first().and_then(|&id| u32::try_from(id).ok()).map(|id| Object { kind, id });
+        let offset = object.and_then(|object| core.protocols.images.offset(protocol, object, core.me));
+        let Some(offset) = offset else {
+            let declared = core.protocols.engines[protocol].protocol();
+            let (me, most) = (core.me, core.protocols.images.most() - 1);
+            let kind = &declared.objects[kind.index()];
+            let named = args.first().copied().unwrap_or_default();
+            let what = format!("node {me}: {} is asked for the image of {kind} {named}", declared.name);
+            let help = format!("a node has room for the images of {kind} 0 to {most}: number them from 0");
+            return Err(self.node.fail(NodeError::subject(what).help(help)));
+        };
+        self.node.has_changed_space();
+        Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))
+    }
+
+    /// A protocol is called; the thread waits until it returns, unless it only tells its engine: whether it does.
     fn call_protocol(
         &mut self,
         (protocol, op): (usize, OpId),
         object: Object,
         mut words: Vec<i64>,
-    ) -> Result<(), ProgramFault> {
+    ) -> Result<bool, ProgramFault> {
         self.node.core_mut().begin_call(protocol, op, object, &mut words).map_err(|refusal| match refusal {
             Refusal::Program(fault) => fault,
             Refusal::Broken(error) => self.node.fail(error),
         })?;
         let event = Event { args: Args::of(&words), ..Event::local(EventKind::Op(op), object, RUNNING) };
-        self.node.hand_over(protocol, &event);
-        self.node.waits(Wait::Call { protocol, op, object });
-        Ok(())
+        let told = self.node.core().protocols.engines[protocol].protocol().ops[op.index()].is_told().then_some(op);
+        self.node.hand_over(protocol, &event, told);
+        if told.is_none() {
+            self.node.waits(Wait::Call { protocol, op, object });
+        }
+        Ok(told.is_some())
     }
 }

@@ -2,12 +2,12 @@
 
 use super::allowed::{ATOMIC_HELP, refused_atomic};
 use crate::error::NodeError;
-use crate::records::Protocols;
+use crate::records::{Imported, Protocols};
 use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::Engine;
 use trivium_guest::{CallImport, Program};
-use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol};
+use trivium_protocol::{BLOCK, EventKind, NODE, Protocol};
 
 impl Protocols {
     /// These protocols for a program, with blocks of so many bytes, on so many nodes; `walking` as in [`Engine::walking`].
@@ -61,7 +61,7 @@ fn check_atomics(program: &Program, protocols: &Protocols) -> Result<(), NodeErr
 
 /// The protocol and the call that a program's import means. Names with dashes are imported with dashes or
 /// underscores.
-fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId), NodeError> {
+fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, NodeError> {
     let plain = |name: &str| name.replace('-', "_");
     let found = protocols.iter().position(|p| plain(&p.name) == plain(&call.protocol));
     let Some(number) = found else {
@@ -69,6 +69,12 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId),
         return Err(NodeError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
     };
     let protocol = &protocols[number];
+    let images = || protocol.images.iter().map(|image| (image.object, &protocol.objects[image.object.index()]));
+    if let Some(kind) = call.op.strip_prefix(trivium_protocol::IMAGE_IMPORT)
+        && let Some((object, _)) = images().find(|(_, name)| *name == kind)
+    {
+        return Ok(Imported::Image(number, object));
+    }
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
@@ -84,5 +90,5 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<(usize, OpId),
         );
         return Err(NodeError::input(what).help("include the header of this version"));
     }
-    Ok((number, op))
+    Ok(Imported::Op(number, op))
 }

@@ -5,7 +5,7 @@ use super::{CallHost, ProgramAccess};
 use crate::core::{NodeCore, allows};
 use crate::error::NodeError;
 use crate::handler::pending;
-use crate::thread::{Awaited, EventNumber, Grant, RUNNING};
+use crate::thread::{Awaited, EventNumber, Grant, RUNNING, Wait};
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Object};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
@@ -16,6 +16,8 @@ use trivium_protocol::{Access, BLOCK, EventKind, Response};
 pub struct Stopped {
     /// To which block.
     pub block: Object,
+    /// What the event is about: the block, or the object whose image it is.
+    pub object: Object,
     /// Of which protocol.
     pub protocol: usize,
     /// What the engine is asked for.
@@ -122,6 +124,11 @@ fn stop<N: AccessHost>(
     let Some(protocol) = core.protocol_at(offset) else {
         return Err(ProgramFault::new(format!("node {}: shared offset {offset:#x} is not allocated", core.me)));
     };
+    if core.threads[RUNNING].told.is_some() {
+        // What a thread says comes to its engine in order: what it has told it comes first.
+        node.waits(Wait::Told);
+        return Ok(());
+    }
     let event = match access.kind {
         AccessKind::Read => EventKind::Read,
         AccessKind::Write if modifies => core.protocols.engines[protocol].event_of_rmw(core.is_at_home(block)),
@@ -130,7 +137,8 @@ fn stop<N: AccessHost>(
     if !node.may_ask(block, access) {
         return Ok(());
     }
-    let stopped = Stopped { block, protocol, event, tag };
+    let (event, object) = node.core().event_of_line(event, block);
+    let stopped = Stopped { block, object, protocol, event, tag };
     let is_prefetched = node.is_prefetched(block);
     let core = node.core_mut();
     // A processor with a cache makes no second request.

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Node, Object};
 use trivium_guest::{AccessKind, SHARED_BASE};
-use trivium_protocol::{Access, BLOCK, NODE, RoleId, StateId};
+use trivium_protocol::{Access, BLOCK, EventKind, NODE, RoleId, StateId};
 
 /// Whether a block's tag allows an access.
 #[inline]
@@ -113,6 +113,21 @@ impl<C> NodeCore<C> {
         let page = space.page_of(offset);
         let is_known = offset < space.bytes() && (!space.by_first_touch(page) || self.pages.is_known(page));
         (is_known && self.protocol_at(offset) == Some(protocol)).then(|| self.block_of(offset).id)
+    }
+
+    /// The block that is this node's line of an object: its image, or the block itself.
+    #[inline]
+    pub fn line_of(&self, protocol: usize, object: Object) -> Object {
+        self.protocols.images.block(protocol, object, self.me)
+    }
+
+    /// The event of a block's line, as the block's protocol answers it: about the block, or about the object whose image the block is.
+    pub fn event_of_line(&self, kind: EventKind, block: Object) -> (EventKind, Object) {
+        match self.protocols.images.object(block) {
+            None => (kind, block),
+            Some(object) if kind.wants().is_some() => (EventKind::Image, object),
+            Some(object) => (kind, object),
+        }
     }
 
     /// The byte offset of a block.

@@ -29,6 +29,8 @@ pub struct Effects {
     pub answers: Vec<(Thread, i64)>,
     /// Tasks for the software queue.
     pub tasks: Vec<(TaskId, Object, Args)>,
+    /// The thread whose engine has heard what it has told it.
+    pub heard: Option<Thread>,
     /// Timers that run from its end, or are cancelled.
     pub timers: Vec<(RoleId, Object, Option<u64>)>,
     /// What it has performed and completed for threads, in this order.
@@ -64,6 +66,7 @@ impl Effects {
         self.answers.clear();
         self.tasks.clear();
         self.timers.clear();
+        self.heard = None;
         self.asked.clear();
         self.trouble = None;
     }
@@ -100,6 +103,12 @@ impl Effects {
     /// handler's trouble.
     pub fn settle(&mut self, threads: &mut NodeThreads, event: Option<&Event>, disposition: Disposition) {
         if let Some(event) = event.filter(|event| event.has_caller()) {
+            let thread = &mut threads[event.thread];
+            if thread.has_told(self.protocol, event.kind) {
+                thread.told = None;
+                self.heard = Some(event.thread);
+                return;
+            }
             match disposition {
                 Disposition::Held => threads[event.thread].is_held(),
                 Disposition::Deferred => self.trouble_of(threads[event.thread].is_deferred()),

@@ -48,6 +48,11 @@ pub fn let_threads_go_on<N: ThreadHost>(node: &mut N, effects: &Effects, when: &
         node.core_mut().threads[thread].grant = Some(Grant::Complete(read));
         node.goes_on(thread, GoesOn::Access, when);
     }
+    if let Some(thread) = effects.heard
+        && node.core().threads[thread].wait == Some(Wait::Told)
+    {
+        node.goes_on(thread, GoesOn::Access, when);
+    }
     for &object in &effects.resumed {
         resume_threads(node, object, when);
     }

@@ -103,6 +103,11 @@ where
         payload
     }
 
+    /// The block that is the node's line of an object: its image, or the block itself.
+    fn line_of(&self, object: Object) -> Object {
+        self.0.core().line_of(self.0.effects().protocol, object)
+    }
+
     /// The place of a block in shared memory.
     fn place_of(&self, block: Object) -> (u64, u64) {
         (self.0.core().offset_of(block), self.0.core().protocols.block)
@@ -227,7 +232,8 @@ where
         });
     }
 
-    fn install_block(&mut self, payload: Payload, block: Object) {
+    fn install_block(&mut self, payload: Payload, object: Object) {
+        let block = self.line_of(object);
         self.0.used(Primitive::InstallBlock(block));
         self.0.with_data(payload, |node, data| node.put(node.core().offset_of(block), &data.bytes));
     }
@@ -291,16 +297,19 @@ where
     P: DerefMut,
     P::Target: HandlerHost,
 {
-    fn probe(&mut self, block: Object) -> Line {
+    fn probe(&mut self, object: Object) -> Line {
+        let block = self.line_of(object);
         self.0.probes(block);
         self.line(block)
     }
 
-    fn line(&mut self, block: Object) -> Line {
+    fn line(&mut self, object: Object) -> Line {
+        let block = self.line_of(object);
         self.0.core().lines.line(block).line
     }
 
-    fn fill(&mut self, block: Object, to: Line) -> bool {
+    fn fill(&mut self, object: Object, to: Line) -> bool {
+        let block = self.line_of(object);
         if !self.0.core().requests(block) {
             return false;
         }
@@ -317,7 +326,8 @@ where
         true
     }
 
-    fn upgrade(&mut self, block: Object) -> bool {
+    fn upgrade(&mut self, object: Object) -> bool {
+        let block = self.line_of(object);
         if !self.0.core().requests(block) {
             return false;
         }
@@ -328,7 +338,8 @@ where
         true
     }
 
-    fn take(&mut self, block: Object, to: Line) {
+    fn take(&mut self, object: Object, to: Line) {
+        let block = self.line_of(object);
         self.0.used(Primitive::TakeLine);
         self.0.take_to_copy(block);
         let mut line = self.0.core().lines.line(block);
@@ -336,11 +347,22 @@ where
         self.show_line(block, line);
     }
 
-    fn invalidate(&mut self, block: Object) {
+    fn invalidate(&mut self, object: Object) {
+        let block = self.line_of(object);
         self.0.used(Primitive::InvalidateLine);
         let mut line = self.0.core().lines.line(block);
         line.invalidate(self.0.core().requests(block));
         self.show_line(block, line);
+    }
+
+    fn compose(&mut self, image: Object, word: u64) {
+        let offset = self.0.core().offset_of(self.line_of(image));
+        self.store(offset, word);
+    }
+
+    fn image_word(&mut self, image: Object) -> u64 {
+        let offset = self.0.core().offset_of(self.line_of(image));
+        self.load(offset)
     }
 }
 
@@ -350,6 +372,7 @@ where
     P::Target: HandlerHost,
 {
     fn resume(&mut self, object: Object) {
+        let object = self.line_of(object);
         if self.0.is_cached() {
             self.0.answered_line(object);
         }

@@ -4,6 +4,7 @@
 //! is made with the first of them and found by their number.
 
 mod blocked;
+mod images;
 mod lines;
 mod locks;
 mod protocols;
@@ -13,10 +14,11 @@ mod stores;
 mod usage;
 
 pub use blocked::{Arrived, Blockage, Blocked, InQueue, MessageKind};
+pub use images::Images;
 pub use lines::Lines;
 pub use locks::{ASKS, Asking, Locks, OVERTAKES, RELEASE, Taken, holder};
 pub(crate) use protocols::NONE;
-pub use protocols::{Protocols, Roomy};
+pub use protocols::{Imported, Protocols, Roomy};
 pub use schedule::{Held, Instance, Schedule};
 pub use split_phase::SplitPhaseCalls;
 pub use stores::Stores;

@@ -1,12 +1,13 @@
 //! The protocols of a run, as they are loaded for its nodes and its blocks.
 
-use super::SplitPhaseCalls;
+use super::{Images, SplitPhaseCalls};
+use crate::space::Space;
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_guest::SHARED_BASE;
 use trivium_protocol::copies::{keeping_roles, may_look_at_forgotten};
 use trivium_protocol::walk::performs_for_threads;
-use trivium_protocol::{Assume, BLOCK, LaneId, OpId, Promise, Protocol, RoleId, Type};
+use trivium_protocol::{Assume, BLOCK, LaneId, ObjectKindId, OpId, Promise, Protocol, RoleId, Type};
 use trivium_protocol::{NoRmw, refuses_rmw};
 
 /// No object, node or thread, as a protocol has it.
@@ -36,6 +37,15 @@ fn roomy(engine: &Engine) -> Option<Vec<Roomy>> {
     finite.map(of).collect()
 }
 
+/// What a program imports of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Imported {
+    /// A call of the protocol, or an event that the body of one says.
+    Op(usize, OpId),
+    /// The place of this node's image of an object.
+    Image(usize, ObjectKindId),
+}
+
 /// The protocols of a run, and what of them is asked often. Nothing of it changes while nodes run.
 pub struct Protocols {
     /// The protocols.
@@ -46,8 +56,10 @@ pub struct Protocols {
     pub block: u64,
     /// How many nodes there are.
     pub nodes: u32,
-    /// Of each protocol call that the program imports: the protocol and the call.
-    pub calls: Vec<(usize, OpId)>,
+    /// Of each protocol call that the program imports, what it means.
+    pub calls: Vec<Imported>,
+    /// Where the lines of images lie.
+    pub images: Images,
     /// Of each protocol, whether some lane is finite.
     pub finite: Vec<bool>,
     /// Of each protocol, with how many messages on its finite lanes any event may start, if there is such a number.
@@ -89,6 +101,15 @@ pub struct Protocols {
 }
 
 impl Protocols {
+    /// A space with room for the images of all protocols, and pages of so many bytes.
+    pub fn space(&self, page: u64) -> Space {
+        let mut space = Space::new(page, self.nodes);
+        space.reserve(&self.images, |protocol, kind| {
+            format!("images of {}", self.engines[protocol].protocol().objects[kind.index()])
+        });
+        space
+    }
+
     /// The lanes that are outgoing queues, each with its protocol.
     pub fn queues(&self) -> impl Iterator<Item = (usize, LaneId)> + '_ {
         self.lanes().filter(|&(protocol, lane)| self.engines[protocol].protocol().lanes[lane.index()].queues)
@@ -150,6 +171,7 @@ impl Protocols {
             block,
             nodes,
             calls: Vec::new(),
+            images: Images::of(&engines, block, nodes),
             any_waits: finite.contains(&true) || any_stalls,
             any_stalls,
             any_queue: engines.iter().any(|engine| engine.protocol().lanes.iter().any(|lane| lane.queues)),

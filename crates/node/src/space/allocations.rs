@@ -1,9 +1,11 @@
 //! The shared address space: who allocated what, under which protocol, and where each page's home is.
 
 use crate::error::NodeError;
+use crate::records::Images;
 use trivium_engine::Node;
 use trivium_engine::number::{fit, index};
 use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocation, StackFrame};
+use trivium_protocol::ObjectKindId;
 
 /// A number of bytes or blocks within shared memory, or a size of it.
 #[inline]
@@ -121,6 +123,20 @@ impl Space {
             pages: Vec::new(),
             under: Vec::new(),
             has_started: false,
+        }
+    }
+
+    /// Room for the lines of images, before all that programs allocate.
+    pub fn reserve(&mut self, images: &Images, names: impl Fn(usize, ObjectKindId) -> String) {
+        for region in images.regions() {
+            let bytes = images.part() * u64::from(self.nodes);
+            debug_assert!(images.part() >= self.page && self.calls.is_empty());
+            let placement = Placement::Parts(shared_u32(images.part()));
+            // There is room: nothing has been allocated.
+            let Ok(first_page) = self.append(0, bytes, placement, region.protocol) else { return };
+            let name = Some((0, names(region.protocol, region.kind)));
+            let protocol = region.protocol;
+            self.regions.push(Region { placement, bytes, protocol, first_page, is_freed: false, site: None, name });
         }
     }
 

@@ -26,6 +26,7 @@ pub use wait::{Grant, Wait};
 use std::ops::{Index, IndexMut};
 use trivium_engine::{Object, Pending};
 use trivium_guest::{AccessKind, ReadModifyWrite};
+use trivium_protocol::{EventKind, OpId};
 
 /// How many threads a node's program has.
 pub const THREADS: u8 = 1;
@@ -77,6 +78,8 @@ pub struct Thread {
     pub flight: Option<Flight>,
     /// What the protocol's call in which it waits has returned.
     pub answered: Option<i64>,
+    /// What it has told its engine, which has not heard of it yet: the protocol, and the event.
+    pub told: Option<(usize, OpId)>,
     /// The access that it has last been stopped with.
     pub pending: Pending,
     /// Whether that is a load or a store.
@@ -189,6 +192,22 @@ impl Thread {
         self.latest.0 += 1;
         (self.state, self.awaited) = (ThreadState::Free, awaited);
         self.latest
+    }
+
+    /// It hands a call of a protocol over to its engine, or an event that it tells it and does not wait for; the number of the event.
+    pub fn hands_over(&mut self, protocol: usize, told: Option<OpId>) -> EventNumber {
+        match told {
+            None => self.asks(Awaited::Call(protocol)),
+            Some(op) => {
+                self.told = Some((protocol, op));
+                EventNumber::default()
+            }
+        }
+    }
+
+    /// Whether an event is what it has told its engine.
+    pub fn has_told(&self, protocol: usize, event: EventKind) -> bool {
+        self.told.is_some_and(|(of, op)| of == protocol && event == EventKind::Op(op))
     }
 
     /// It wants access to a block which has been requested already, and raises no event.

@@ -33,6 +33,8 @@ pub enum Wait {
     Page(usize),
     /// The frame of a page that is being given up.
     Frame(usize),
+    /// That its engine hears of what it has told it.
+    Told,
     /// The answer to one of its requests: it has as many outstanding as it can.
     Answer,
     /// The end of a time for which the program sleeps: a moment on the node's clock.

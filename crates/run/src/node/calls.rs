@@ -5,7 +5,7 @@ use trivium_engine::{Event, Object};
 use trivium_guest::{
     AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, SHARED_BASE, StackFrame,
 };
-use trivium_node::{Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
+use trivium_node::{CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
 use trivium_protocol::OpId;
 
 impl Processor for NodeState {
@@ -109,8 +109,8 @@ impl CallHost for NodeState {
         self.map(self.core.offset_of(block))
     }
 
-    fn hand_over(&mut self, protocol: usize, event: &Event) {
-        let number = self.thread_mut().asks(Awaited::Call(protocol));
+    fn hand_over(&mut self, protocol: usize, event: &Event, told: Option<OpId>) {
+        let number = self.thread_mut().hands_over(protocol, told);
         self.raise(protocol, event, number);
     }
 

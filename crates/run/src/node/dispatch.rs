@@ -65,6 +65,7 @@ impl NodeState {
                     if own.event.kind.is_hint() {
                         self.hint(own.protocol, &own.event)?;
                     } else if !own.event.has_caller()
+                        || self.core.threads[own.event.thread].has_told(own.protocol, own.event.kind)
                         || self.core.threads[own.event.thread].begins_to_wait(own.of_thread)
                     {
                         self.dispatch(own.protocol, None, &own.event)?;

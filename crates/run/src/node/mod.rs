@@ -42,7 +42,7 @@ use std::time::Instant;
 use tried::Tried;
 use trivium_engine::Node;
 use trivium_guest::Tags;
-use trivium_node::{Asked, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, RUNNING, Space, Stood, Thread};
+use trivium_node::{Asked, NodeCore, NodeError, NodeMemory, NodeSaid, Protocols, RUNNING, Stood, Thread};
 use waiting::Polls;
 
 /// What ends a run from outside.
@@ -139,7 +139,7 @@ impl NodeState {
         limits: Limits,
     ) -> NodeState {
         let (me, nodes) = (transport.me(), transport.nodes());
-        let space = Rc::new(RefCell::new(Space::new(page, nodes)));
+        let space = Rc::new(RefCell::new(protocols.space(page)));
         NodeState {
             queued: Queued::new(&protocols),
             measured: Measured::of(&protocols),

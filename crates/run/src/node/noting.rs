@@ -74,7 +74,7 @@ impl NodeState {
             Wait::Page(page) => Waited::Page(page),
             Wait::Sleep(_) => Waited::Sleep,
             // No real node runs out of frames, or of requests.
-            Wait::Frame(_) | Wait::Answer => return None,
+            Wait::Frame(_) | Wait::Answer | Wait::Told => return None,
             Wait::End(_) => {
                 tracer.program_ends(now);
                 return None;

@@ -211,7 +211,7 @@ impl AccessHost for NodeState {
     }
 
     fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, access: &ProgramAccess, (): ()) {
-        let &Stopped { block, protocol, event, tag } = stopped;
+        let &Stopped { block, object, protocol, event, tag } = stopped;
         match access.kind {
             AccessKind::Read => self.measured.counts.read_faults += 1,
             AccessKind::Write => {
@@ -220,7 +220,7 @@ impl AccessHost for NodeState {
             }
         }
         if let Some(number) = number {
-            self.raise(protocol, &Event::local(event, block, RUNNING), number);
+            self.raise(protocol, &Event::local(event, object, RUNNING), number);
         }
         self.waits(Wait::Access(block));
     }

@@ -10,7 +10,7 @@ use trivium_engine::{Event, Object};
 use trivium_guest::{
     AccessStep, Call, CallStep, Executed, LoadStore, Processor, ProgramFault, SHARED_BASE, StackFrame,
 };
-use trivium_node::{ASKS, Awaited, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
+use trivium_node::{ASKS, CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
 use trivium_protocol::{EventKind, OpId};
 
 /// No program sleeps beyond this cycle: times that are added to it still are numbers.
@@ -144,7 +144,7 @@ impl CallHost for NodeState {
         Ok(true)
     }
 
-    fn hand_over(&mut self, protocol: usize, event: &Event) {
+    fn hand_over(&mut self, protocol: usize, event: &Event, told: Option<OpId>) {
         // A processor that handles the call itself has its arguments.
         let handed = if self.model.handles_calls() { 0 } else { 1 + event.args.words().len() as u64 };
         let handing = self.shared.machine.processor.call_word * handed;
@@ -159,7 +159,7 @@ impl CallHost for NodeState {
         self.stall(handing, Spent::Sync);
         let mut call = self.local(protocol, event.kind, event.object);
         call.event.args = event.args;
-        call.number = self.thread_mut().asks(Awaited::Call(protocol));
+        call.number = self.thread_mut().hands_over(protocol, told);
         let processor = &self.shared.machine.processor;
         let way = if processor.call_issues && handed > 0 { processor.issue } else { 0 };
         self.raise(self.compute.clock() + way, Arrival::Local(call));

@@ -178,7 +178,10 @@ impl NodeState {
         let is_wanted = match event.kind {
             EventKind::Evict => self.still_evicts(protocol, event, self.now),
             kind if kind.is_hint() => self.hears_prefetch(protocol, event),
-            _ if event.has_caller() => self.core.threads[event.thread].begins_to_wait(local.number),
+            kind if event.has_caller() => {
+                let thread = &mut self.core.threads[event.thread];
+                thread.has_told(protocol, kind) || thread.begins_to_wait(local.number)
+            }
             _ => true,
         };
         if is_wanted {
@@ -187,7 +190,7 @@ impl NodeState {
                 EventKind::Task(_) => Trigger::Task,
                 _ => Trigger::Fault,
             };
-            if event.has_caller() {
+            if event.has_caller() && !self.core.threads[event.thread].has_told(protocol, event.kind) {
                 self.note_waits(protocol, event);
             }
             let cause = local.cause.take();

@@ -79,7 +79,8 @@ impl NodeState {
     /// The cache gives a block up. Whether the engine hears of it, which it does at cycle `heard`.
     fn evict_line(&mut self, block: Object, protocol: usize, time: u64, heard: u64) -> bool {
         let engine = self.shared.protocols.engines[protocol].clone();
-        let role = engine.role_for(EventKind::Evict, BLOCK, self.core.home_of(block) == self.core.me);
+        let (evict, object) = self.core.event_of_line(EventKind::Evict, block);
+        let role = engine.role_for(evict, object.kind, self.core.is_at_home(object));
         let is_told = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
         let mut line = self.core.lines.line(block);
         if line.line.access() == Access::None {
@@ -102,7 +103,7 @@ impl NodeState {
         self.handling.evicts = before;
         let leaves = line.line == Line::Leaving;
         if leaves {
-            let left = self.local(protocol, line.clone().left(), block);
+            let left = self.local(protocol, line.clone().left(), object);
             self.raise(heard, Arrival::Local(left));
         }
         leaves
@@ -115,9 +116,10 @@ impl NodeState {
         if !cached || !matches!(event.kind, EventKind::Evict | EventKind::WriteBack) {
             return Some(local);
         }
-        let (engine, block) = (self.shared.protocols.engines[protocol].clone(), event.object);
-        if let Some(role) = engine.role_for(event.kind, BLOCK, self.core.home_of(block) == self.core.me)
-            && let Some(record) = self.core.record_of(protocol, role, block)
+        let (engine, object) = (self.shared.protocols.engines[protocol].clone(), event.object);
+        let block = self.core.line_of(protocol, object);
+        if let Some(role) = engine.role_for(event.kind, object.kind, self.core.is_at_home(object))
+            && let Some(record) = self.core.record_of(protocol, role, object)
             && *engine.response(role, engine.state(role, record), event.kind) == Response::Hold
         {
             let (number, since) = (EventNumber::default(), self.now);

@@ -102,6 +102,7 @@ impl NodeState {
             Wait::Page(page) => (format!("page {page}"), Reason::Placement),
             Wait::Frame(page) => (format!("the frame of page {page}"), Reason::Placement),
             Wait::Answer => ("an answer to a prefetch".into(), Reason::Turn),
+            Wait::Told => ("its engine to hear".into(), Reason::Call),
             Wait::Sleep(_) => ("a time to pass".into(), Reason::Sleep),
             Wait::End(_) => ("the end".into(), Reason::Turn),
             Wait::Call { protocol, op, object } => {

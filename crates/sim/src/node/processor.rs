@@ -502,7 +502,7 @@ impl AccessHost for NodeState {
 
     /// Access control stops the access on the bus, and the engine hears of it.
     fn asks(&mut self, stopped: &Stopped, number: Option<EventNumber>, access: &ProgramAccess, way: Way) {
-        let (&Stopped { block, protocol, event, tag }, kind) = (stopped, access.kind);
+        let (&Stopped { block, object, protocol, event, tag }, kind) = (stopped, access.kind);
         match (kind, tag) {
             (AccessKind::Read, _) => self.counts.counters.read_faults += 1,
             (AccessKind::Write, Access::Read) => {
@@ -521,7 +521,7 @@ impl AccessHost for NodeState {
         match number {
             None => self.counts.counters.prefetches_late += 1,
             Some(number) => {
-                let mut fault = self.local(protocol, event, block);
+                let mut fault = self.local(protocol, event, object);
                 (fault.cause, fault.number) = (cause, number);
                 self.raise(grant, Arrival::Local(fault));
             }

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
-use trivium_node::{DEADLOCK, LEFT_OVER, NodeError, Protocols, Space};
+use trivium_node::{DEADLOCK, Imported, LEFT_OVER, NodeError, Protocols, Space};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol, RoleId, Type};
 
 /// Cycles between two steps, at least.
@@ -206,7 +206,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
 }
 
 fn shared(engine: Engine, machine: Machine, order: &Force) -> Rc<Shared> {
-    let calls = (0..engine.protocol().ops.len()).map(|op| (0, OpId::at(op))).collect();
+    let calls = (0..engine.protocol().ops.len()).map(|op| Imported::Op(0, OpId::at(op))).collect();
     let protocols = Protocols {
         calls,
         // A promise that the order breaks is to be seen in the states.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Program, SHARED_BASE, Stage};
-use trivium_node::{NodeError, NodeMemory, Protocols, Space};
+use trivium_node::{NodeError, NodeMemory, Protocols};
 use trivium_protocol::Protocol;
 
 /// What is simulated.
@@ -81,7 +81,7 @@ pub(crate) fn make(
     let shared = Rc::new(Shared { suspect, ..share(setup, traced)? });
     // A block has one home.
     let page = setup.machine.memory.page.max(setup.block);
-    let space = Rc::new(RefCell::new(Space::new(page, setup.nodes)));
+    let space = Rc::new(RefCell::new(shared.protocols.space(page)));
     let build = setup.machine.build(setup.program, shared.traced.is_some());
     // Stores to shared memory must be seen where a protocol assumes something about them.
     let asked_from = |all: bool| if all { SHARED_BASE } else { u32::MAX };

@@ -104,6 +104,8 @@ fn locks_barriers_and_messages() {
         Run::of("lockbench-token", &["-n", "12"]).under(&["stache", "token-lock"]).nodes(4),
         Run::of("barrierbench", &["-n", "4"]).nodes(6),
         Run::of("barrierbench-tree", &["-n", "4"]).under(&["stache", "tree-barrier"]).nodes(6),
+        Run::of("lockbench-flash", &["-n", "12"]).under(&["stache", "flash-lock"]).nodes(4),
+        Run::of("barrierbench-flash", &["-n", "4"]).under(&["stache", "flash-barrier"]).nodes(6),
         Run::of("em3d-update", &["-n", "30"]).under(&["msi", "deferred-update"]).nodes(3),
         Run::of("bodies-update", &[]).under(&["stache", "update", "migratory"]).nodes(4),
         Run::of("scatter", &["-n", "20"]).under(&["msi", "remote-write"]).nodes(3),

@@ -194,6 +194,8 @@ fn locks_barriers_and_messages_work() {
         Run::of("lockbench-token", &["-n", "24"]).under(&["stache", "token-lock"]).nodes(nodes).right();
         Run::of("barrierbench", &["-n", "5"]).nodes(nodes).right();
         Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
+        Run::of("lockbench-flash", &["-n", "24"]).under(&["stache", "flash-lock"]).nodes(nodes).right();
+        Run::of("barrierbench-flash", &["-n", "5"]).under(&["stache", "flash-barrier"]).nodes(nodes).right();
         Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
         // Longer than a range, and with packets that are full and not.
         for words in ["32", "33", slow::all_or("50000", "5000")] {

@@ -71,6 +71,9 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
     if settings.threads_per_node > 1 || recording.events.iter().any(is_second) {
         return Err(refused("it has several threads on a node, and a node of a machine has one processor"));
     }
+    if protocol.ops.iter().any(|op| op.body.is_some()) {
+        return Err(refused("threads are in the bodies of calls, and on a machine a body is part of a program in C"));
+    }
     if !settings.homes.is_empty() {
         return Err(refused("its homes were given, and on a machine object i lives at node i mod N"));
     }
@@ -115,9 +118,9 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
                 }
                 order.starts.push(ForcedStart { step, node: *node, does });
             }
-            Event::Evict { node, block } => {
+            Event::Evict { node, block, .. } => {
                 let heard = (step..).zip(&recording.events[step as usize - 1..]).find_map(|(step, event)| {
-                    matches!(event, Event::Leave { node: n, block: b } if n == node && b == block).then_some(step)
+                    matches!(event, Event::Leave { node: n, block: b, .. } if n == node && b == block).then_some(step)
                 });
                 order.starts.push(ForcedStart { step, node: *node, does: ForcedDoes::Evict { block: *block, heard } });
             }
@@ -131,7 +134,12 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
                 order.timers.push(ForcedTimer { step, node: *node, role: role.clone(), object: *object });
             }
             // These follow from the others, at once.
-            Event::Leave { .. } | Event::Deliver { .. } | Event::Replay { .. } | Event::Phase => {}
+            Event::Act { .. }
+            | Event::Hear { .. }
+            | Event::Leave { .. }
+            | Event::Deliver { .. }
+            | Event::Replay { .. }
+            | Event::Phase => {}
         }
     }
     Ok(order)

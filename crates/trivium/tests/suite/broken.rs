@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 73] = [
+const FOUND: [(&str, &str); 82] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("channel-unordered", "fault"),
@@ -35,10 +35,19 @@ const FOUND: [(&str, &str); 73] = [
     ("fbcopy-sent-before-collected", "last_write"),
     ("fbcopy-sharers-left", "deadlock"),
     ("fbcopy-sharers-untold", "last_write"),
+    ("flash-barrier-line-kept", "deadlock"),
+    ("flash-barrier-new-sense", "deadlock"),
+    ("flash-barrier-reset-late", "barrier(arrive)"),
     ("flash-early-forgotten", "deadlock"),
     ("flash-fenced-at-ownership", "release_consistency(fence)"),
     ("flash-fenced-told-late", "scenario writer_elsewhere"),
     ("flash-listed-twice", "fault"),
+    ("flash-lock-hint-of-any-turn", "mutex(acquire, release)"),
+    ("flash-lock-leaving-missed", "mutex(acquire, release)"),
+    ("flash-lock-timeout-blind", "mutex(acquire, release)"),
+    ("flash-lock-token-kept", "mutex(acquire, release)"),
+    ("flash-lock-unlock-unseen", "mutex(acquire, release)"),
+    ("flash-lock-writeback-lost", "deadlock"),
     ("flash-pending-served", "single_writer"),
     ("flash-pointer-unreserved", "fault"),
     ("flash-portion-forgotten", "single_writer"),
@@ -123,7 +132,7 @@ fn each_race_of_flash_coherence_has_a_scenario() {
     let variants: Vec<&str> = FOUND.iter().filter_map(|(name, _)| name.strip_prefix("flash-")).collect();
     let variants: Vec<&str> = variants
         .into_iter()
-        .filter(|name| !["fenced-", "prefetch-", "relaxed-"].iter().any(|of| name.starts_with(of)))
+        .filter(|name| !["barrier-", "fenced-", "lock-", "prefetch-", "relaxed-"].iter().any(|of| name.starts_with(of)))
         .collect();
     assert_eq!(variants, races.map(|(variant, _)| variant));
     let good = trivium(&["check", "flash-coherence", "--format", "json"]).json(0);

@@ -375,8 +375,14 @@ fn lists_and_tables_begin_as_all_results_do() {
         "fbcopy-relaxed",
         "fbcopy-unaligned",
         "fbcopy-whole",
+        "flash-barrier",
         "flash-coherence",
         "flash-fenced",
+        "flash-lock",
+        "flash-lock-aggressive",
+        "flash-lock-central",
+        "flash-lock-hints",
+        "flash-lock-uncached",
         "flash-prefetch",
         "flash-relaxed",
         "german",
@@ -404,7 +410,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..42], built_in);
+    assert_eq!(names[..48], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

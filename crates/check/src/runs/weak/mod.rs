@@ -54,11 +54,13 @@ enum Duty {
     /// One that comes to the head of the queue of all senders.
     Comes(Flight),
     Retry(usize),
-    Leave(Node, u32),
+    /// An engine hears of what a thread has told it.
+    Hear(usize),
+    Leave(Node, Object),
     Replay(Node, RoleId, Object),
     Task(Node),
     Timer(Node, RoleId, Object),
-    /// The next step of a thread of a scenario.
+    /// The next step of a thread of a scenario, or of the body of a call.
     Step(usize),
     /// A call that a thread owes others.
     Owed(usize, OpId, Object),
@@ -189,7 +191,9 @@ impl<'m> WeakSearch<'m> {
             Action::Deliver { flight } => self.delivered(&world.flights[flight]),
             Action::Head { flight } => Duty::Comes(world.flights[flight].unplaced()),
             Action::Retry { thread } => Duty::Retry(thread),
-            Action::Leave { node, block } => Duty::Leave(node, block),
+            Action::Leave { node, object } => Duty::Leave(node, object),
+            Action::Act { thread } => Duty::Step(thread),
+            Action::Hear { thread } => Duty::Hear(thread),
             Action::Replay { node, role, object } => Duty::Replay(node, role, object),
             Action::Task { node } => Duty::Task(node),
             Action::Timer { node, role, object } => Duty::Timer(node, role, object),

@@ -171,6 +171,8 @@ impl Hand {
             name: name.into(),
             object,
             object_may_be_none: false,
+            body: None,
+            is_event: false,
             args,
             result: None,
             span: Span::default(),

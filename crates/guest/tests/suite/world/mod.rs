@@ -218,7 +218,7 @@ impl Processor for Perfect {
             Call::Alloc { bytes, .. } => self.alloc(*bytes),
             Call::Bind { .. } | Call::ParallelStart | Call::Name { .. } | Call::Shared { .. } => CallStep::Done(0),
             Call::Freeing { .. } | Call::IsHome { .. } | Call::Free { .. } => CallStep::Done(0),
-            Call::SplitPhase { .. } | Call::Prefetch { .. } => CallStep::Done(0),
+            Call::SplitPhase { .. } | Call::Prefetch { .. } | Call::Fence => CallStep::Done(0),
             Call::Barrier => {
                 let mut shared = self.shared.borrow_mut();
                 let arrived = shared.arrived.entry(self.barriers).or_default();

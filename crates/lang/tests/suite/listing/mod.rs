@@ -174,6 +174,7 @@ impl Lister<'_> {
             StepKind::Store(a, v) => format!("memory[{}] = {}", self.expr(a), self.expr(v)),
             StepKind::Fill(line) => format!("fill {line}"),
             StepKind::Upgrade => "upgrade".into(),
+            StepKind::Compose(word) => format!("compose {}", self.expr(word)),
             StepKind::Take(line) => format!("take {line}"),
             StepKind::Invalidate => "invalidate".into(),
             StepKind::Impossible => "impossible".into(),
@@ -289,6 +290,7 @@ impl Lister<'_> {
             }
             ExprKind::Memory(a) => format!("memory[{}]", e(a)),
             ExprKind::Probe => "probe".into(),
+            ExprKind::ImageWord => "image".into(),
             ExprKind::Over(q, l, a) => format!("{q:?} {}: {}", self.local(*l), e(a)),
             ExprKind::InState(owner, role, states) => {
                 let names = states.iter().map(|s| self.protocol.roles[role.index()].states[s.index()].name.as_str());
@@ -339,6 +341,12 @@ pub fn claims(protocol: &Protocol) -> String {
         let of = &protocol.objects[invariant.object.index()];
         let _ = writeln!(text, "invariant {} of {of}: {}", invariant.name, lister.expr(&invariant.condition));
     }
+    for op in &protocol.ops {
+        if let Some(called) = &op.body {
+            let _ = writeln!(text, "op {}", op.name);
+            text.push_str(&body(&lister, &called.steps));
+        }
+    }
     for scenario in &protocol.scenarios {
         let threads: Vec<String> =
             scenario.threads.iter().map(|t| format!("{}: {}", t.node, t.body.places.len())).collect();
@@ -378,7 +386,7 @@ fn body(lister: &Lister, body: &ThreadBody) -> String {
         format!("{what} ({}){register}", values(action.values()))
     };
     let is_plain = |value: &ScenarioValue| value.block.is_none();
-    let is_straight = body.looks().count() == body.places.len();
+    let is_straight = !body.places.is_empty() && body.looks().count() == body.places.len();
     if is_straight && body.looks().all(|look| look.values().iter().all(is_plain)) {
         return String::new();
     }
@@ -387,6 +395,18 @@ fn body(lister: &Lister, body: &ThreadBody) -> String {
         BodyStep::Set(register, value) => format!("%{register} = {}", lister.expr(value)),
         BodyStep::Unless(condition, to) => format!("unless {} goto {to}", lister.expr(condition)),
         BodyStep::Goto(to) => format!("goto {to}"),
+        BodyStep::Fence => "fence".into(),
+        BodyStep::Return(None) => "return".into(),
+        BodyStep::Return(Some(value)) => format!("return {}", lister.expr(value)),
+        BodyStep::Act(CallAction::Look(local)) => format!("image into %{local}"),
+        BodyStep::Act(CallAction::Swap { seen, word, result }) => {
+            format!("swap %{seen} with {} into %{result}", lister.expr(word))
+        }
+        BodyStep::Act(CallAction::Say { event, args, result }) => {
+            let args: Vec<String> = args.iter().map(|arg| lister.expr(arg)).collect();
+            let result = result.map_or(String::new(), |result| format!(" into %{result}"));
+            format!("say {}({}){result}", lister.protocol.ops[event.index()].name, args.join(", "))
+        }
     });
     let ends = steps.chain(["end".to_string()]).zip(&body.forgets).enumerate();
     let lines = ends.map(|(at, (step, forgets))| {

@@ -35,7 +35,7 @@ const DISPOSITION: u8 = 32;
 const DISPOSITIONS: [Disposition; 4] =
     [Disposition::Handled, Disposition::Deferred, Disposition::Held, Disposition::Passed];
 /// Events without a number, in the order of theirs; then those with one.
-const EVENTS: [EventKind; 8] = [
+const EVENTS: [EventKind; 9] = [
     EventKind::Read,
     EventKind::Write,
     EventKind::Rmw,
@@ -44,10 +44,11 @@ const EVENTS: [EventKind; 8] = [
     EventKind::Evict,
     EventKind::WriteBack,
     EventKind::Timer,
+    EventKind::Image,
 ];
-const MESSAGE: u64 = 8;
-const OP: u64 = 9;
-const TASK: u64 = 10;
+const MESSAGE: u64 = 9;
+const OP: u64 = 10;
+const TASK: u64 = 11;
 
 /// Writes what a node has noted, piece by piece: there is never a copy of all.
 #[derive(Debug)]
@@ -132,6 +133,7 @@ fn write_handled(out: &mut Vec<u8>, time: [u64; 2], handled: &LiveHandled) {
         EventKind::Evict => write_number(out, 5),
         EventKind::WriteBack => write_number(out, 6),
         EventKind::Timer => write_number(out, 7),
+        EventKind::Image => write_number(out, 8),
     }
     let (object, (before, after)) = (handled.object, handled.states);
     numbers(out, &[object.kind.0.into(), object.id.into(), before.0.into(), after.0.into()]);

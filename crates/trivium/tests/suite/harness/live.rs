@@ -21,6 +21,8 @@ pub const CUSTOM: [(&str, &[&str]); 13] = [
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
+    ("lockbench-flash.c", &["flash-coherence", "flash-lock"]),
+    ("barrierbench-flash.c", &["flash-fenced", "flash-barrier"]),
     ("splitphase.c", &["swcc"]),
     ("scatter.c", &["stache", "remote-write"]),
     ("allgather.c", &["stache", "channel"]),
