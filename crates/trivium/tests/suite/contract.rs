@@ -377,6 +377,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "fbcopy-whole",
         "flash-coherence",
         "flash-fenced",
+        "flash-partial",
         "flash-prefetch",
         "flash-relaxed",
         "german",
