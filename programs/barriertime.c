@@ -17,33 +17,45 @@
 #define RADIX 2
 #endif
 
-enum { MODE, ROUNDS, EARLIER, QUIET, OPTIONS };
+enum { MODE, HOME, LOOKS, ROUNDS, EARLIER, QUIET, OPTIONS };
 enum { LATE, SIMULTANEOUS, LOOP };
 
 static struct option options[OPTIONS] = {
     [MODE] = {'m', 0, 0, 2, "0 node 0 comes late, 1 all come together, 2 one barrier after the other"},
+    [HOME] = {'h', 0, 0, 1, "the home of the counter, or of what the master and the others share"},
+    [LOOKS] = {'l', 0, 0, 1, "1: before node 0 comes late it looks at what the others have written for it"},
     [ROUNDS] = {'r', 3, 1, 1000, "barriers that are measured"},
     [EARLIER] = {'e', 2, 0, 100, "barriers before that"},
-    [QUIET] = {'q', 20000, 1, 100000000, "cycles until all is quiet"},
+    [QUIET] = {'q', 10000, 1, 100000000, "cycles until all is quiet"},
 };
 
 #if defined MCS
 static mcs_barrier_t the_barrier;
 static void make_barrier(void) { the_barrier = mcs_barrier_make(JOIN, RELEASE); }
 static inline void meet(void) { mcs_barrier(&the_barrier); }
+static int32_t look(void) { return the_barrier.tree[0]->missing[0]; }
 #elif defined TOURNAMENT
 static tournament_barrier_t the_barrier;
 static void make_barrier(void) { the_barrier = tournament_barrier_make(RADIX); }
 static inline void meet(void) { tournament_barrier(&the_barrier); }
+static int32_t look(void) {
+    int32_t sum = 0;
+    for (int level = 0; level < TOURNAMENT_LEVELS; level++) sum += the_barrier.join[level]->flag;
+    return sum;
+}
 #elif defined MASTER
 static master_barrier_t the_barrier;
-static void make_barrier(void) { the_barrier = master_barrier_make(0); }
+static void make_barrier(void) { the_barrier = master_barrier_make((int)options[HOME].value); }
 static inline void meet(void) { master_barrier(&the_barrier); }
+static int32_t look(void) { return the_barrier.entered[0]; }
 #else
 static llsc_barrier_t the_barrier;
-static void make_barrier(void) { the_barrier = llsc_barrier_make(0); }
+static void make_barrier(void) { the_barrier = llsc_barrier_make((int)options[HOME].value); }
 static inline void meet(void) { llsc_barrier(&the_barrier); }
+static int32_t look(void) { return *the_barrier.count; }
 #endif
+
+static volatile int32_t seen;
 
 typedef struct {
     int64_t comes, goes;
@@ -88,7 +100,10 @@ int main(int argc, char **argv) {
     int64_t through = 0, release = 0;
     for (int64_t round = -options[EARLIER].value; round < rounds; round++) {
         quiet();
-        if (mode == LATE && self == 0) wait_until(trivium_cycles() + options[QUIET].value * nodes);
+        if (mode == LATE && self == 0) {
+            wait_until(trivium_cycles() + options[QUIET].value * nodes);
+            if (options[LOOKS].value) seen += look();
+        }
         arrive(&mine);
         quiet();
         *all[self] = mine;

@@ -21,7 +21,7 @@ static struct option options[OPTIONS] = {
     [HOME] = {'h', 0, 0, 1, "the lock's home"},
     [ROUNDS] = {'r', 3, 1, 100, "times that are measured"},
     [EARLIER] = {'e', 2, 0, 100, "times before that"},
-    [QUIET] = {'q', 20000, 1, 10000000, "cycles until all is quiet"},
+    [QUIET] = {'q', 10000, 1, 10000000, "cycles until all is quiet"},
     [APART] = {'a', 4000, 0, 10000000, "cycles from one node's asking to the next one's"},
     [ENTRIES] = {'n', 3200, 1, 10000000, "times that all nodes together have it"},
     [HOLD] = {'c', 800, 0, 1000000, "cycles for which a node has it"},
@@ -86,10 +86,11 @@ static void free_lock(int self, int p, int q, times_t *mine) {
     }
 }
 
-static void contended_lock(int self, int nodes, times_t *mine) {
+/* Each round it is given back at another moment of the others' looking at it: who gets it first depends on that. */
+static void contended_lock(int self, int nodes, int64_t round, times_t *mine) {
     if (self == 0) {
         acquire(mine);
-        wait_for(options[QUIET].value + nodes * options[APART].value);
+        wait_for(options[QUIET].value + nodes * options[APART].value + 101 * round);
     } else {
         wait_for(self * options[APART].value);
         acquire(mine);
@@ -128,7 +129,7 @@ int main(int argc, char **argv) {
     int64_t first = 0, last = 0;
     for (int64_t round = -options[EARLIER].value; round < options[ROUNDS].value; round++) {
         quiet();
-        if (mode == CONTENDED) contended_lock(self, nodes, &mine);
+        if (mode == CONTENDED) contended_lock(self, nodes, round, &mine);
         else free_lock(self, nodes_of[mode][0], nodes_of[mode][1], &mine);
         quiet();
         *all[self] = mine;
