@@ -18,11 +18,15 @@
 #define BASELINE_FENCE __asm__ volatile("" ::: "memory") /* the compiler keeps the order, and the protocol */
 #endif
 
-enum {
-    BASELINE_LINE = 128,        /* what is apart is in lines of its own: bytes */
-    BASELINE_FIRST_BOUND = 64,  /* the longest first time after an update that failed, in cycles */
-    BASELINE_LAST_BOUND = 65536 /* and the longest ever */
-};
+enum { BASELINE_LINE = 128 }; /* what is apart is in lines of its own: bytes */
+
+/* The longest first time after an update that failed, in cycles, and the longest ever. With a last bound of nothing it is tried again at once. */
+#ifndef BASELINE_FIRST_BOUND
+#define BASELINE_FIRST_BOUND 64
+#endif
+#ifndef BASELINE_LAST_BOUND
+#define BASELINE_LAST_BOUND 65536
+#endif
 
 /* ---- Atomic updates -------------------------------------------------------------------------- */
 
@@ -36,6 +40,7 @@ static inline backoff_t backoff_begin(void) {
 }
 
 static inline void backoff_wait(backoff_t *backoff) {
+    if (BASELINE_LAST_BOUND == 0) return;
     int64_t until = trivium_cycles() + random_below(&backoff->random, backoff->bound) + 1;
     while (trivium_cycles() < until) {
     }
@@ -234,11 +239,13 @@ static inline void tournament_barrier(tournament_barrier_t *barrier) {
 
 enum { MCS_BARRIER_RADIX = 8 };
 
-/* Of a node, in its own memory. The flags of those that join here are in one line on purpose. */
+/* Of a node, in its own memory: one record, as published. With -DBASELINE_SENSE_APART what it is released by is in another line than what others join at. */
 typedef struct {
     volatile int32_t sense;
+#ifdef BASELINE_SENSE_APART
     char apart[BASELINE_LINE - 4];
-    volatile int32_t missing[MCS_BARRIER_RADIX]; /* those below that have not come */
+#endif
+    volatile int32_t missing[MCS_BARRIER_RADIX]; /* those below that have not come: in one line on purpose */
 } mcs_node_t;
 
 typedef struct {

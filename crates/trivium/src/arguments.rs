@@ -501,6 +501,9 @@ pub struct Study {
     /// Fewer iterations, for a first look; the sizes stay as declared
     #[arg(long)]
     pub quick: bool,
+    /// Only this part of it
+    #[arg(long)]
+    pub part: Option<String>,
     /// Also the runs that take long
     #[arg(long)]
     pub long: bool,

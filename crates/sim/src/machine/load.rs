@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use trivium_node::NodeError;
 
 /// The machines that are built in: name and text.
-pub const BUILT_IN: [(&str, &str); 9] = [
+pub const BUILT_IN: [(&str, &str); 10] = [
     ("simple-coma", include_str!("../../../../machines/simple-coma.toml")),
     ("typhoon", include_str!("../../../../machines/typhoon.toml")),
     ("typhoon-2x", include_str!("../../../../machines/typhoon-2x.toml")),
@@ -20,6 +20,7 @@ pub const BUILT_IN: [(&str, &str); 9] = [
     ("typhoon-0-prototype", include_str!("../../../../machines/typhoon-0-prototype.toml")),
     ("now", include_str!("../../../../machines/now.toml")),
     ("flash", include_str!("../../../../machines/flash.toml")),
+    ("flash-craylink", include_str!("../../../../machines/flash-craylink.toml")),
 ];
 
 /// Where the keys of machines are explained.

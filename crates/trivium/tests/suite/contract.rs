@@ -383,6 +383,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "flash-lock-central",
         "flash-lock-hints",
         "flash-lock-uncached",
+        "flash-partial",
         "flash-prefetch",
         "flash-relaxed",
         "german",
@@ -410,7 +411,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..48], built_in);
+    assert_eq!(names[..49], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -81,3 +81,36 @@ fn stores_that_can_never_succeed_are_told() {
         assert!(run.err.contains(word), "{}", run.err);
     }
 }
+
+/// What the programs of the study of FLASH's locks and barriers print, of each lock and barrier that they are made with.
+#[test]
+fn times_of_locks_and_barriers_are_told() {
+    let flags = ["-DTICKET", "-DMCS", "-DBASELINE_EXCLUSIVE", "-DBASELINE_LAST_BOUND=0"];
+    let locks =
+        flags.map(|flag| ("locktime", flag, ["acquire: ", "hand-off: ", "total: "].as_slice(), ["1", "4", "5"]));
+    let flags = ["-DTOURNAMENT -DRADIX=4", "-DMCS -DBASELINE_SENSE_APART", "-DMASTER", "-DBASELINE_EXCLUSIVE"];
+    let barriers = flags
+        .map(|flag| ("barriertime", flag, ["fall-through: ", "release: ", "iteration: "].as_slice(), ["0", "1", "2"]));
+    for (number, (program, flag, says, modes)) in locks.into_iter().chain(barriers).enumerate() {
+        for (mode, says) in slow::in_turn(3, number, modes.into_iter().zip(says).collect::<Vec<_>>()) {
+            let (program, cc) = (format!("programs/{program}.c"), format!("--cc={flag}"));
+            let with = ["-m", "flash-craylink", "-p", "flash-relaxed", "-n", "5", "--block", "128", &cc];
+            let run = trivium(&[&["sim", &program], &with[..], &["--", "-m", mode]].concat());
+            assert!(run.code == Some(0) && run.out.contains(says), "{program} {flag} {mode}: {}{}", run.out, run.err);
+        }
+    }
+}
+
+/// flash-coherence, and what extends it, tells sharers in portions; flash-partial refuses the writer, and those that were told come back meanwhile.
+#[test]
+fn a_writer_of_many_sharers_is_refused_where_the_home_does_not_wait() {
+    let through = |protocol: &str| -> f64 {
+        let with = ["-m", "flash-craylink", "-p", protocol, "-n", "16", "--block", "128"];
+        let more = ["--cc=-DBASELINE_EXCLUSIVE", "--", "-m", "0", "-r", "1"];
+        let run = trivium(&[&["sim", "programs/barriertime.c"], &with[..], &more[..]].concat());
+        let told = run.out.split_once("fall-through: ").and_then(|(_, rest)| rest.split_whitespace().next());
+        told.unwrap_or_else(|| panic!("{protocol}: {}{}", run.out, run.err)).parse().unwrap()
+    };
+    let (told, refused) = (through("flash-relaxed"), through("flash-partial"));
+    assert!(told < 800.0 && refused > 3.0 * told, "{told} {refused}");
+}

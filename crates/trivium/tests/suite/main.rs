@@ -73,6 +73,7 @@ mod stall;
 mod study;
 mod study_live;
 mod study_swcc;
+mod study_sync;
 mod trace;
 mod two_protocols;
 mod viewer;

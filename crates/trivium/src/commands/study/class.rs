@@ -51,10 +51,12 @@ impl Class {
             Measure::Counted { .. } | Measure::Rate { .. } => Class::Simulated,
             Measure::Time { .. } | Measure::Crossing { .. } | Measure::Region { .. } => Class::Simulated,
             Measure::Handlers { .. } | Measure::Times { .. } | Measure::Messages { .. } => Class::Simulated,
-            Measure::Between { .. } => Class::Simulated,
+            Measure::Between { .. } | Measure::PrintedTime { .. } => Class::Simulated,
             // A sum says no more of us than the part of it that says least.
             Measure::Sum(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given).min(Class::Arithmetic),
-            Measure::Difference(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given),
+            Measure::Difference(parts) | Measure::Over(parts) => {
+                parts.iter().map(Class::of).min().unwrap_or(Class::Given)
+            }
             Measure::Bandwidth { of, .. } => Class::of(of),
         }
     }

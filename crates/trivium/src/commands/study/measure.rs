@@ -82,7 +82,9 @@ impl<'a> Figures<'a> {
             Measure::Slower(pairs) => self.greatest(pairs).map(percent),
             Measure::Loss(pairs) => self.greatest(pairs).map(|ratio| 100.0 * (1.0 - 1.0 / ratio)),
             Measure::Printed { run, after, scale } => Ok(scale * self.printed(run, after)?),
-            Measure::PrintedCycles { run, after } => in_time(self.printed(run, after)? / (self.mhz(run)? * 1e6), unit),
+            Measure::PrintedCycles { run, after } | Measure::PrintedTime { run, after } => {
+                in_time(self.printed(run, after)? / (self.mhz(run)? * 1e6), unit)
+            }
             Measure::Counted { run, node, what, per, scale, each } => {
                 let run = self.run(run)?;
                 let number = counted(run, *node, *what)? as f64 * scale / each_of(run, each.as_deref())?;
@@ -109,6 +111,10 @@ impl<'a> Figures<'a> {
             Measure::Difference(parts) => match &parts[..] {
                 [of, less] => Ok(self.value(of, unit)? - self.value(less, unit)?),
                 _ => Err("a `difference` is of two figures".to_string()),
+            },
+            Measure::Over(parts) => match &parts[..] {
+                [of, by] => Ok(self.value(of, "us")? / self.value(by, "us")?),
+                _ => Err("`over` is of two figures".to_string()),
             },
             Measure::Bandwidth { bytes, of } => match (unit, self.value(of, "us")?) {
                 // Bytes a microsecond.

@@ -11,6 +11,7 @@ mod live_model;
 mod live_report;
 mod measure;
 mod origin;
+mod part;
 mod pictures;
 mod plan;
 mod published;
@@ -34,7 +35,10 @@ use std::path::{Path, PathBuf};
 pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
     let folder = folder(&arguments.name);
-    let plan = Plan::load(&folder)?;
+    let mut plan = Plan::load(&folder)?;
+    if let Some(part) = &arguments.part {
+        part::only_runs(&mut plan, part)?;
+    }
     let published = published::read(&folder.join(&plan.published))?;
     let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(name(&folder)));
     if arguments.live && plan.live.is_none() {
@@ -45,7 +49,10 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let mut runner = runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs, arguments.long);
     let done = runner.all(&plan.all_runs(arguments.quick))?;
     let source = measure::Figures::new(&done);
-    let rows = rows::all(&plan, &published, &source)?;
+    let mut rows = rows::all(&plan, &published, &source)?;
+    if let Some(part) = &arguments.part {
+        rows = part::only_rows(&plan, part, rows)?;
+    }
     let (declared, sensitivity) = (summary::declared(&plan, &source), summary::sensitivity(&plan, &source));
     let (pictures, drawn) = pictures::draw(&plan, &rows, &source, &work);
     let live = match plan.live.as_ref().filter(|_| arguments.live && !done.interrupted) {
@@ -73,10 +80,11 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
                 settings: ResultSettings::default()
                     .with("quick", arguments.quick)
                     .with("long", arguments.long)
-                    .with("live", arguments.live),
+                    .with("live", arguments.live)
+                    .with("part", &arguments.part),
                 ..Head::default()
             };
-            output::pretty(&head.with(as_json(&found)))
+            output::pretty(&head.with(as_json(&plan, &found)))
         }
     };
     output::write(arguments.form.out.as_ref(), &text)?;
@@ -95,7 +103,7 @@ fn lived(plan: &live::LivePlan, runner: &mut runs::StudyRunner, work: &Path) -> 
     Ok(report::Lived { found, pictures })
 }
 
-fn as_json(found: &report::Findings) -> serde_json::Value {
+fn as_json(plan: &Plan, found: &report::Findings) -> serde_json::Value {
     let classes: serde_json::Map<String, serde_json::Value> =
         summary::classes(found.rows).into_iter().map(|(class, of)| (class.name().into(), json!(of))).collect();
     let mut value = json!({
@@ -108,6 +116,10 @@ fn as_json(found: &report::Findings) -> serde_json::Value {
         "sensitivity": found.sensitivity,
         "pictures": found.pictures,
     });
+    if plan.by_table {
+        value["tables"] =
+            summary::tables(found.rows).into_iter().map(|(table, of)| (table.to_string(), json!(of))).collect();
+    }
     if let Some(live) = found.live {
         value["live"] = json!(live.found);
         value["live"]["pictures"] = json!(live.pictures);

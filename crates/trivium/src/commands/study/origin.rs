@@ -240,6 +240,15 @@ pub enum Measure {
         /// The text.
         after: String,
     },
+    /// The same, of what programs do while others are at work.
+    PrintedTime {
+        /// The run.
+        run: String,
+        /// The text.
+        after: String,
+    },
+    /// The first of two times divided by the second.
+    Over(Vec<Measure>),
     /// The share of the nodes' time that went to these parts, as a fraction or in percent, as the row's unit is.
     Share {
         /// The run.
@@ -276,10 +285,13 @@ impl Measure {
                 vec![run.clone()]
             }
             Measure::Rate { run, .. } | Measure::PrintedCycles { run, .. } => vec![run.clone()],
+            Measure::PrintedTime { run, .. } => vec![run.clone()],
             Measure::Region { run, .. } | Measure::Handlers { run, .. } => vec![run.clone()],
             Measure::Times { run, .. } | Measure::Messages { run, .. } => vec![run.clone()],
             Measure::Between { run, .. } => vec![run.clone()],
-            Measure::Sum(parts) | Measure::Difference(parts) => parts.iter().flat_map(Measure::runs).collect(),
+            Measure::Sum(parts) | Measure::Difference(parts) | Measure::Over(parts) => {
+                parts.iter().flat_map(Measure::runs).collect()
+            }
             Measure::Bandwidth { of, .. } => of.runs(),
         }
     }
@@ -310,7 +322,11 @@ impl Measure {
             Measure::Sum(parts) if !parts.iter().all(Measure::is_a_time) => Err("a `sum` is of times"),
             Measure::Difference(parts) if parts.len() != 2 => Err("a `difference` is of two figures"),
             Measure::Difference(parts) if !parts.iter().all(Measure::is_a_time) => Err("a `difference` is of times"),
-            Measure::Sum(parts) | Measure::Difference(parts) => parts.iter().try_for_each(Measure::check),
+            Measure::Over(parts) if parts.len() != 2 => Err("`over` is of two figures"),
+            Measure::Over(parts) if !parts.iter().all(Measure::is_a_time) => Err("`over` is of times"),
+            Measure::Sum(parts) | Measure::Difference(parts) | Measure::Over(parts) => {
+                parts.iter().try_for_each(Measure::check)
+            }
             _ => Ok(()),
         }
     }
@@ -320,6 +336,7 @@ impl Measure {
         match self {
             Measure::Region { .. } | Measure::Handlers { .. } | Measure::Between { .. } => true,
             Measure::Time { .. } | Measure::PrintedCycles { .. } | Measure::Latency { .. } => true,
+            Measure::PrintedTime { .. } => true,
             Measure::Sum(parts) | Measure::Difference(parts) => parts.iter().all(Measure::is_a_time),
             _ => false,
         }

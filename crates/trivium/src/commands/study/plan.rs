@@ -21,6 +21,12 @@ pub struct Plan {
     pub tolerance: f64,
     /// How runs become short for a first look.
     pub quick: Quick,
+    /// Whether rows are summed up by the source's tables, too.
+    #[serde(default)]
+    pub by_table: bool,
+    /// Parts of it, by name: first and last rows of what belongs to each.
+    #[serde(default)]
+    pub parts: BTreeMap<String, Vec<[String; 2]>>,
     /// What was decided from the source before any result was seen.
     #[serde(default)]
     pub declared: Vec<Declared>,
@@ -111,6 +117,8 @@ pub struct Family {
     /// They take so long that they are carried out only if somebody asks for them.
     #[serde(default)]
     pub long: bool,
+    /// The part of the study that they belong to; all if it is not said.
+    pub part: Option<String>,
 }
 
 /// Rows about the steps of single misses.
@@ -224,6 +232,8 @@ pub struct Derived {
     pub unit: String,
     /// What it should be.
     pub value: f64,
+    /// The part of the study that it belongs to; all if it is not said.
+    pub part: Option<String>,
 }
 
 /// A headline, and changes that should not matter.

@@ -8,6 +8,8 @@ use std::path::Path;
 pub struct Published {
     /// Its id.
     pub id: String,
+    /// The source's table, figure or experiment.
+    pub experiment: String,
     /// Of which machine or program.
     pub config: String,
     /// What it is.
@@ -39,18 +41,18 @@ pub fn read(path: &Path) -> Result<Vec<Published>, Failure> {
             }
             continue;
         }
-        let [id, _, _, config, quantity, unit, value, _] = &cells[..] else {
+        let [id, _, experiment, config, quantity, unit, value, _] = &cells[..] else {
             return Err(wrong(number, format!("there are {} columns, not {}", cells.len(), COLUMNS.len())));
         };
         let value = value.parse().ok().filter(|value: &f64| value.is_finite());
         let value = value.ok_or_else(|| wrong(number, format!("`{}` is not a number", cells[6])))?;
-        let [id, config, quantity, unit] = [id, config, quantity, unit].map(String::clone);
+        let [id, experiment, config, quantity, unit] = [id, experiment, config, quantity, unit].map(String::clone);
         if let Some(at) = rows.iter().position(|row: &Published| row.id == id) {
             let what = format!("row `{id}` stands here and at line {}", at + 2);
             let help = "remove the one that is wrong: each row has an id of its own";
             return Err(Failure::at(what, format!("{}:{number}", path.display()), help));
         }
-        rows.push(Published { id, config, quantity, unit, value });
+        rows.push(Published { id, experiment, config, quantity, unit, value });
     }
     Ok(rows)
 }

@@ -48,6 +48,10 @@ pub fn text(plan: &Plan, found: &Findings, work: &Path) -> String {
     for status in [Status::Missing, Status::Context] {
         out.push_str(&reasons(found.rows, status));
     }
+    if plan.by_table {
+        let sums = summary::tables(found.rows);
+        out.push_str(&format!("\n{}\n", sums_of("table of the source", sums.into_iter(), true)));
+    }
     out.push_str(&in_sum(found.rows));
     out.push_str(&sensitivities(found.sensitivity));
     if let Some(live) = found.live {
@@ -172,15 +176,7 @@ fn reasons(rows: &[Row], status: Status) -> String {
 /// How many rows there are, by class and status, and how far ours are off.
 fn in_sum(rows: &[Row]) -> String {
     let judged = [Status::Ok, Status::Off, Status::Explained];
-    let lines = summary::classes(rows).into_iter().map(|(class, of)| {
-        let count = |status: Status| of.counts.get(status.name()).copied().unwrap_or(0).to_string();
-        let worst = of.worst.map_or("-".to_string(), |(id, error)| format!("{error:+.1} %, {id}"));
-        let mean = of.mean_error.map_or("-".to_string(), |mean| format!("{mean:.1} %"));
-        let numbers = std::iter::once(of.rows.to_string()).chain(judged.map(count));
-        numbers.chain([mean, class.name().to_string(), worst]).collect()
-    });
-    let lines: Vec<Vec<String>> = lines.collect();
-    let table = words(&["rows", "ok", "off", "explained", "mean error"], &["class", "worst"], &lines);
+    let table = sums_of("class", summary::classes(rows).into_iter().map(|(class, of)| (class.name(), of)), false);
     let counts = summary::counts(rows);
     let of = |status: Status| counts.get(status.name()).copied().unwrap_or(0);
     let repeated = |relation| summary::repeated(rows, relation);
@@ -199,6 +195,22 @@ fn in_sum(rows: &[Row]) -> String {
         repeated(Relation::Restatement),
         repeated(Relation::Alternative),
     )
+}
+
+/// A line for each class or table: how many rows it has, of which status, and how far ours are off.
+fn sums_of<'a>(what: &str, sums: impl Iterator<Item = (&'a str, summary::OfClass)>, with_missing: bool) -> String {
+    let mut statuses = vec![Status::Ok, Status::Off, Status::Explained];
+    statuses.extend(with_missing.then_some(Status::Missing));
+    let lines = sums.map(|(name, of)| {
+        let count = |status: &Status| of.counts.get(status.name()).copied().unwrap_or(0).to_string();
+        let worst = of.worst.map_or("-".to_string(), |(id, error)| format!("{error:+.1} %, {id}"));
+        let mean = of.mean_error.map_or("-".to_string(), |mean| format!("{mean:.1} %"));
+        let numbers = std::iter::once(of.rows.to_string()).chain(statuses.iter().map(count));
+        numbers.chain([mean, name.to_string(), worst]).collect()
+    });
+    let lines: Vec<Vec<String>> = lines.collect();
+    let numbers = std::iter::once("rows").chain(statuses.iter().map(|status| status.name())).chain(["mean error"]);
+    words(&numbers.collect::<Vec<_>>(), &[what, "worst"], &lines)
 }
 
 /// What should not matter, and what it does.

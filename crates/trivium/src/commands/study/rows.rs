@@ -67,6 +67,9 @@ pub struct Trial {
 pub struct Row {
     /// Its id.
     pub id: String,
+    /// The source's table, figure or experiment.
+    #[serde(skip)]
+    pub table: String,
     /// What it is.
     pub quantity: String,
     /// Of what.
@@ -149,10 +152,14 @@ pub fn all(plan: &Plan, published: &[Published], source: &Figures) -> Result<Vec
     Ok(judged.map(|((claim, planned), table)| judge(plan, claim, &planned, table, source)).collect())
 }
 
+/// The table of rows that the study derives.
+const DERIVED: &str = "derived by the study";
+
 /// What is to be compared: the published rows, and those that the study derives.
 fn claims(plan: &Plan, published: &[Published]) -> Vec<Published> {
     let derived = plan.derived.iter().map(|derived| Published {
         id: derived.id.clone(),
+        experiment: DERIVED.to_string(),
         config: derived.config.clone(),
         quantity: derived.quantity.clone(),
         unit: derived.unit.clone(),
@@ -251,6 +258,7 @@ fn judge(plan: &Plan, row: &Published, planned: &RowPlan, table: Option<&MissTab
     let trial = |tried: &Experiment| trial(&tried.what, measured(&tried.ours), Some(row.value));
     Row {
         id: row.id.clone(),
+        table: row.experiment.clone(),
         quantity: row.quantity.clone(),
         config: row.config.clone(),
         unit: row.unit.clone(),

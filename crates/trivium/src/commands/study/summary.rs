@@ -111,6 +111,18 @@ pub fn classes(rows: &[Row]) -> Vec<(Class, OfClass)> {
     classes.filter(|(_, summary)| summary.rows > 0).collect()
 }
 
+/// The same by the tables of the source, in its order: those of which rows are compared.
+pub fn tables(rows: &[Row]) -> Vec<(&str, OfClass)> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.counts() && row.ours.is_some()) {
+        if !names.contains(&row.table.as_str()) {
+            names.push(&row.table);
+        }
+    }
+    let of = |name| rows.iter().filter(move |row| row.counts() && row.table == name);
+    names.into_iter().map(|name| (name, summed(of(name)))).collect()
+}
+
 fn summed<'a>(rows: impl Iterator<Item = &'a Row>) -> OfClass {
     let mut sum = OfClass::default();
     let mut errors: Vec<(&str, f64)> = Vec::new();

@@ -1,0 +1,117 @@
+//! Studies in parts and by tables, times that programs print, and the study of FLASH's locks and barriers.
+
+use crate::harness::{self, trivium};
+use serde_json::Value;
+
+/// The run of these tests: a lock that is free, on three nodes.
+const PLAN: &str = r#"
+about = "a lock"
+published = "p.csv"
+tolerance = 15
+by_table = true
+[quick]
+args = {}
+[parts]
+one = [["A", "A"], ["C", "C"]]
+two = [["B", "B"]]
+[[runs]]
+name = "free"
+program = "programs/locktime.c"
+cc = "-DBASELINE_EXCLUSIVE"
+protocols = ["flash-relaxed"]
+machines = ["flash-craylink"]
+nodes = 3
+blocks = [128]
+args = "-m 2"
+part = "one"
+[[derived]]
+id = "D"
+config = "c"
+quantity = "q"
+unit = "x"
+value = 1
+part = "one"
+"#;
+
+const ACQUIRE: &str = "{ printed_time = { run = \"free\", after = \"acquire: \" } }";
+
+/// A study of these rows, or of a part of them.
+fn study(rows: &str, part: &[&str]) -> harness::Run {
+    let folder = tempfile::tempdir().unwrap();
+    let published = "id,source,experiment,config,quantity,unit,value,note\n\
+                     A,,first,c,q,us,1.45,\nB,,second,c,q,us,1.45,\nC,,first,c,q,us,3,\n";
+    std::fs::write(folder.path().join("study.toml"), format!("{PLAN}{rows}")).unwrap();
+    std::fs::write(folder.path().join("p.csv"), published).unwrap();
+    let (name, work) = (folder.path().display().to_string(), folder.path().join("work").display().to_string());
+    trivium(&[&["study", &name, "--work", &work, "--format", "json"], part].concat())
+}
+
+fn row_of(id: &str, ours: &str) -> String {
+    format!("[[rows]]\nids = [\"{id}\"]\nours = {ours}\n")
+}
+
+fn row<'a>(result: &'a Value, id: &str) -> &'a Value {
+    result["rows"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn a_part_has_its_rows_and_runs_alone() {
+    let twice = format!("{{ sum = [{ACQUIRE}, {ACQUIRE}] }}");
+    let quotient = format!("{{ over = [{twice}, {ACQUIRE}] }}");
+    let rows = ["A", "B"].map(|id| row_of(id, ACQUIRE)).concat() + &row_of("C", &twice) + &row_of("D", &quotient);
+    let all = study(&rows, &[]).json(0);
+    let ids = |result: &Value| -> Vec<String> {
+        result["rows"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_string()).collect()
+    };
+    assert_eq!(ids(&all), ["A", "B", "C", "D"]);
+    let one = study(&rows, &["--part", "one"]).json(0);
+    assert!(ids(&one) == ["A", "C", "D"] && one["settings"]["part"] == "one", "{one}");
+    // A sum says no more than arithmetic, and neither does a quotient of one.
+    for (id, class) in [("A", "simulated"), ("C", "arithmetic")] {
+        assert!(row(&one, id)["class"] == class && row(&one, id)["status"] == "ok", "{one}");
+        assert_eq!(row(&one, id), row(&all, id));
+    }
+    assert!(row(&one, "D")["ours"] == 2.0 && row(&one, "D")["class"] == "arithmetic", "{one}");
+    assert!(one["tables"]["first"]["rows"] == 2 && one["tables"]["second"] == Value::Null, "{one}");
+    assert_eq!(one["tables"]["first"]["counts"]["ok"], 2, "{one}");
+    // The other part's row has no run of its own.
+    let two = study(&rows, &["--part", "two"]).json(0);
+    assert!(ids(&two) == ["B"] && row(&two, "B")["status"] == "missing", "{two}");
+}
+
+#[test]
+fn parts_and_quotients_that_mean_nothing_are_refused() {
+    study("", &["--part", "three"]).refuses(2, &["the study has no part `three`", "one, two"]);
+    trivium(&["study", "swcc", "--part", "one"]).refuses(2, &["the study has no part `one`", "leave out --part"]);
+    let refused = |ours: &str, says: &str| study(&row_of("A", ours), &[]).refuses(2, &[says, "study.toml"]);
+    refused(&format!("{{ over = [{ACQUIRE}] }}"), "`over` is of two figures");
+    refused(&format!("{{ over = [{ACQUIRE}, {{ nodes = \"free\" }}] }}"), "`over` is of times");
+}
+
+/// FLASH's locks and barriers: what agrees, what is off and stays so, and what is missing until its protocols are here (docs/studies.md).
+#[test]
+#[ignore = "two minutes: some 300 runs of up to 64 nodes"]
+fn baselines_of_flash_are_as_published() {
+    let work = tempfile::tempdir().unwrap();
+    let work = work.path().display().to_string();
+    let result = trivium(&["study", "flash-sync", "--part", "micro", "--format", "json", "--work", &work]).json(0);
+    let rows = result["rows"].as_array().unwrap();
+    let published = rows.iter().filter(|row| row["id"].as_str().unwrap().starts_with("sync-")).count();
+    assert_eq!(published, 423);
+    let statuses = |table: &str, wanted: &str| -> Vec<String> {
+        let of = rows.iter().filter(|row| row["status"] == wanted);
+        of.filter_map(|row| row["id"].as_str()?.strip_prefix(table).map(str::to_string)).collect()
+    };
+    assert_eq!(statuses("sync-t6.2-", "ok"), ["001", "002", "003", "005", "006", "007"]);
+    // MCS's hand-off makes a step from two nodes to four, and is flat from there on.
+    let mcs: Vec<String> = (16..22).map(|number| format!("sync-t6.3-{number:03}")).collect();
+    for id in mcs.iter().map(String::as_str).chain(["R6.3-step", "sync-text-008", "R6.20-mcs"]) {
+        assert_eq!(row(&result, id)["status"], "ok", "{}", row(&result, id));
+    }
+    assert_eq!(statuses("sync-t6.8-", "ok"), ["001", "002", "004", "006", "007", "009", "010"]);
+    // Linked loads at the cliff: as the protocol is, there is none.
+    for id in ["sync-t6.5-004", "R6.5-cliff", "sync-t6.8-005"] {
+        assert_eq!(row(&result, id)["status"], "off", "{}", row(&result, id));
+    }
+    assert_eq!(row(&result, "sync-t6.2-009")["status"], "missing");
+}
