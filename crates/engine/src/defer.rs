@@ -48,11 +48,6 @@ fn declared_args(protocol: &Protocol, event: EventKind) -> &[trivium_protocol::N
     }
 }
 
-/// Whether a thread makes such an event and waits for it.
-pub(crate) fn has_caller(event: EventKind) -> bool {
-    matches!(event, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Image | EventKind::Op(_))
-}
-
 fn carries_data(protocol: &Protocol, event: EventKind) -> bool {
     match event {
         EventKind::Message(m) => protocol.messages[m.index()].payload != PayloadShape::Nothing,
@@ -82,7 +77,7 @@ impl DeferLayout {
                 entry.at - u32::from(width)
             })
         };
-        let thread = part(any(&has_caller), 1);
+        let thread = part(any(&EventKind::has_caller), 1);
         let payload = part(any(&|e| carries_data(protocol, e)), 4);
         let args_at = entry.at;
         let mut element = args_at;

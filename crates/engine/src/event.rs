@@ -43,7 +43,7 @@ impl Event {
     /// Whether a thread made it and waits for it: a load, a store or a call.
     #[inline]
     pub fn has_caller(&self) -> bool {
-        crate::defer::has_caller(self.kind)
+        self.kind.has_caller()
     }
 }
 

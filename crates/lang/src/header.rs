@@ -4,7 +4,13 @@
 //! the result a 64-bit integer, and wrapped in a function with the types that a C programmer expects.
 
 mod bodies;
+mod comments;
+mod names;
+mod params;
 
+use comments::comment;
+use names::{c_type, declaration, identifier, or_void};
+use params::params;
 use std::fmt::Write;
 use trivium_protocol::*;
 
@@ -43,54 +49,6 @@ pub fn c_header(protocol: &Protocol) -> String {
     text
 }
 
-/// A parameter of the C function.
-struct CParam {
-    name: String,
-    ty: &'static str,
-    /// Of a list and an array, which is a pointer to its numbers: how many of these are passed at most.
-    numbers: Option<usize>,
-    /// The parameter that is a list's length. In C it stands after the pointer; it is passed before the elements.
-    length: Option<String>,
-}
-
-impl CParam {
-    fn scalar(name: String, ty: &'static str) -> CParam {
-        CParam { name, ty, numbers: None, length: None }
-    }
-
-    /// As it stands in the declaration of the function.
-    fn declared(&self) -> String {
-        let pointer = declaration(self.ty, &self.name);
-        self.length.as_ref().map_or(pointer.clone(), |length| format!("{pointer}, int64_t {length}"))
-    }
-
-    fn names(&self) -> impl Iterator<Item = &String> {
-        self.length.iter().chain([&self.name])
-    }
-
-    /// The numbers that are passed, as expressions.
-    fn passed(&self, fields: usize) -> Vec<String> {
-        let Some(numbers) = self.numbers else { return vec![to_word(self.ty, &self.name)] };
-        let name = &self.name;
-        let number = |at: usize| match &self.length {
-            Some(length) => format!("{length} > {} ? {name}[{at}] : 0", at / fields),
-            None => format!("{name}[{at}]"),
-        };
-        self.length.iter().cloned().chain((0..numbers).map(number)).collect()
-    }
-
-    /// The numbers that are passed, as a declaration has them; elements have no names, which could be those of other parameters.
-    fn raw(&self) -> Vec<String> {
-        match self.numbers {
-            None => vec![format!("int64_t {}", self.name)],
-            Some(numbers) => {
-                let elements = (0..numbers).map(|_| "int64_t".to_string());
-                self.length.iter().map(|length| format!("int64_t {length}")).chain(elements).collect()
-            }
-        }
-    }
-}
-
 fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
     let params = params(protocol, op);
     let result = op.result.as_ref().map_or("void", c_type);
@@ -117,160 +75,4 @@ fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
         declaration(result, &function),
         or_void(&typed),
     );
-}
-
-/// A word with its article.
-fn one(word: &str) -> String {
-    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{article} {word}")
-}
-
-/// The object comes first, under the name of its kind, unless the call is about the node itself. With each, of how many numbers an element
-/// is.
-fn params(protocol: &Protocol, op: &Op) -> Vec<(CParam, usize)> {
-    let mut params: Vec<(CParam, usize)> = Vec::new();
-    if op.object != NODE {
-        let ty = if op.object == BLOCK { "void *" } else { "int32_t" };
-        params.push((CParam::scalar(unreserved(&protocol.objects[op.object.index()]), ty), 1));
-    }
-    for arg in &op.args {
-        let unused = |params: &[(CParam, usize)], mut name: String| {
-            while params.iter().any(|(p, _)| p.names().any(|taken| *taken == name)) {
-                name.push('_');
-            }
-            name
-        };
-        let name = unused(&params, unreserved(&arg.name));
-        let (Type::List { of, .. } | Type::Array { of, .. }) = &arg.ty else {
-            params.push((CParam::scalar(name, c_type(&arg.ty)), 1));
-            continue;
-        };
-        let mut numbers = protocol.passed_for(&arg.ty);
-        let mut length = None;
-        if let Type::List { .. } = arg.ty {
-            numbers -= 1;
-            length = Some(unused(&params, format!("{name}_length")));
-        }
-        let list = CParam { name, ty: "const int64_t *", numbers: Some(numbers), length };
-        params.push((list, protocol.numbers_of(of)));
-    }
-    params
-}
-
-/// What comments call the result of a call.
-const RESULT: &str = "the result";
-
-/// What the types cannot say: ranges, and what `none` is.
-fn comment(protocol: &Protocol, op: &Op) -> String {
-    let mut said = Vec::new();
-    if op.object_may_be_none {
-        let kind = &protocol.objects[op.object.index()];
-        let none = match op.object {
-            BLOCK => "points to no block".to_string(),
-            made if protocol.made_kind(made).is_some() => {
-                format!("names no {kind} of this node that is there (-1 never does)")
-            }
-            _ => "is -1, for none".to_string(),
-        };
-        said.push(format!("where {kind} {none}, it returns at once"));
-    }
-    for (what, ty) in op.args.iter().map(|a| (a.name.as_str(), &a.ty)).chain(op.result.iter().map(|r| (RESULT, r))) {
-        match ty {
-            Type::Int { lo, hi } => said.push(format!("{what} is from {lo} to {hi}")),
-            Type::Node { optional: true } => said.push(format!("{what} is a node, or -1 for none")),
-            Type::Node { .. } => said.push(format!("{what} is a node")),
-            Type::Bool => said.push(format!("{what} is 0 or 1")),
-            Type::Address => said.push(format!("{what} points into shared memory")),
-            Type::OrNone(of) => said.push(match &**of {
-                Type::Int { lo, hi } => format!("{what} is from {lo} to {hi}, or -1 for none"),
-                Type::Address => format!("{what} points into shared memory, or is null for none"),
-                _ => format!("{what} is 0 or 1, or -1 for none"),
-            }),
-            Type::List { of, up_to, .. } => {
-                let each = elements(protocol, of);
-                said.push(format!("{what} points to {what}_length elements, at most {up_to}, {each}"));
-            }
-            Type::Array { by, of } => {
-                let each = elements(protocol, of);
-                said.push(format!("{what} points to the elements of {}, {each}", protocol.type_name(by)));
-            }
-            Type::Object(BLOCK) => said.push(format!("{what} points to a byte of a block")),
-            Type::ObjectOrNone(BLOCK) if what == RESULT => {
-                said.push(format!("{what} points to a block, or is null for none"));
-            }
-            Type::ObjectOrNone(BLOCK) => {
-                said.push(format!("{what} points to a byte of a block: where none lies there, that is none"));
-            }
-            Type::Object(kind) => {
-                said.push(format!("{what} is the number of {}", one(&protocol.objects[kind.index()])));
-            }
-            Type::ObjectOrNone(kind) => {
-                said.push(format!("{what} is the number of {}, or -1 for none", one(&protocol.objects[kind.index()])));
-            }
-            _ => {}
-        }
-    }
-    if said.is_empty() { String::new() } else { format!("/* {}. */\n", said.join("; ")) }
-}
-
-/// What stands in C for an element of a list or an array.
-fn elements(protocol: &Protocol, of: &Type) -> String {
-    match of {
-        Type::Record(record) => {
-            let fields = protocol.records[record.index()].fields.iter().map(|field| field.name.as_str());
-            format!("each {}", fields.collect::<Vec<_>>().join(", "))
-        }
-        Type::OrNone(_) => format!("each {}, where none is -1", protocol.type_name(of)),
-        other => format!("each {}", protocol.type_name(other)),
-    }
-}
-
-fn c_type(ty: &Type) -> &'static str {
-    match ty {
-        Type::OrNone(of) => c_type(of),
-        Type::Bool => "int",
-        Type::Address | Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => "void *",
-        Type::Node { .. } | Type::Object(_) | Type::ObjectOrNone(_) => "int32_t",
-        _ => "int64_t",
-    }
-}
-
-/// `int32_t l`, `void *base`.
-fn declaration(ty: &str, name: &str) -> String {
-    if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") }
-}
-
-fn to_word(ty: &str, name: &str) -> String {
-    if ty == "void *" { format!("(int64_t)(uintptr_t){name}") } else { name.to_string() }
-}
-
-fn or_void(list: &[String]) -> String {
-    if list.is_empty() { "void".into() } else { list.join(", ") }
-}
-
-/// A protocol's name as a part of a C name: dashes become underscores, other letters than ASCII their number.
-fn identifier(name: &str) -> String {
-    let mut made = String::new();
-    for c in name.chars() {
-        match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => made.push(c),
-            '-' => made.push('_'),
-            other => {
-                let _ = write!(made, "u{:x}", other as u32);
-            }
-        }
-    }
-    made
-}
-
-/// A parameter's name in C, which has words of its own.
-fn unreserved(name: &str) -> String {
-    const WORDS: [&str; 37] = [
-        "asm", "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-        "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short",
-        "signed", "sizeof", "static", "struct", "switch", "typedef", "typeof", "union", "unsigned", "void", "volatile",
-        "while",
-    ];
-    let name = identifier(name);
-    if WORDS.contains(&name.as_str()) { format!("{name}_") } else { name }
 }

@@ -52,11 +52,11 @@ pub use handler::{
     try_again,
 };
 pub use records::{
-    ASKS, Arrived, Asking, Blockage, Blocked, Held, Images, Imported, InQueue, Instance, Lines, Locks, MessageKind,
-    OVERTAKES, Protocols, RELEASE, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Taken, Usage, holder,
+    ASKS, Arrived, Asking, Blockage, Blocked, Held, Imported, InQueue, Instance, Lines, Locks, MessageKind, OVERTAKES,
+    Protocols, RELEASE, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Taken, Usage, holder,
 };
 pub use space::{
-    Allocation, Binding, BlockTags, Claimed, Data, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,
+    Allocation, Binding, BlockTags, Claimed, Data, Images, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,
     SpaceCall, disagree, shared_u32,
 };
 pub use thread::{Awaited, EventNumber, Flight, Grant, NodeThreads, RUNNING, THREADS, Thread, ThreadState, Wait};

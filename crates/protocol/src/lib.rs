@@ -535,6 +535,12 @@ impl EventKind {
         }
     }
 
+    /// Whether a thread makes it, and waits for it unless it only tells: a load, a store, a look at an image or a call.
+    #[inline]
+    pub fn has_caller(self) -> bool {
+        matches!(self, EventKind::Read | EventKind::Write | EventKind::Rmw | EventKind::Image | EventKind::Op(_))
+    }
+
     /// Whether nobody waits for what it is for, so that it is ignored where nothing answers it.
     #[inline]
     pub fn is_hint(self) -> bool {

@@ -21,9 +21,9 @@
 //! signatures and twins: tests compare the two.
 
 use super::homes::{HomeNames, orders_of};
-use super::images::Image;
 use super::names::{Names, RecordAt, rename};
 use super::pack::{Packed, pack};
+use super::renamed::Renamed;
 use super::signing::Signing;
 use super::values::ValueNames;
 use crate::config::Config;
@@ -63,7 +63,7 @@ pub(crate) struct Symmetry<'m> {
     best: Vec<Node>,
     image: World,
     /// The image as it is written, where `is_short`.
-    written: Image<'m>,
+    written: Renamed<'m>,
     /// Whether the present state suits it.
     is_short: bool,
     bytes: Packed,
@@ -127,7 +127,7 @@ impl<'m> Symmetry<'m> {
         Symmetry {
             model,
             orders: classes.clone(),
-            written: Image::new(model, &classes),
+            written: Renamed::new(model, &classes),
             is_short: false,
             signing: Signing::new(model, &classes),
             classes,
@@ -216,7 +216,7 @@ impl<'m> Symmetry<'m> {
             Some(from) => self.signing.sign_next(from, world, self.values.as_ref(), &mut self.signatures),
             None => self.signing.sign(world, self.values.as_ref(), &mut self.signatures),
         }
-        self.is_short = Image::suits(world);
+        self.is_short = Renamed::suits(world);
         self.pack_sorted(world, out);
     }
 

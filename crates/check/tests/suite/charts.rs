@@ -224,8 +224,10 @@ fn told(file: String) -> Told {
     // What that scenario does not show the general client does; it may take two objects.
     let general = [(2, 1), (3, 1), (2, 2)].map(|size| (size, None));
     let mut told = sizes.into_iter().chain(general).filter_map(|((nodes, objects), scenario)| {
-        let homes = System::declared(&protocol).homes;
-        let system = System { nodes, objects, homes, scenario, ..System::default() };
+        let System { homes, threads_per_node, ops, .. } = System::declared(&protocol);
+        // In a scenario each thread is given.
+        let (threads_per_node, ops) = if scenario.is_some() { (1, None) } else { (threads_per_node, ops) };
+        let system = System { nodes, objects, homes, scenario, threads_per_node, ops, ..System::default() };
         let config = Config { system: system.clone(), max_states: Some(1_000_000), ..Config::default() };
         let report = explore(&protocol, &config).ok()?;
         let story = chart::story(&protocol, &system, &report).unwrap()?;

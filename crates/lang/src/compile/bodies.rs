@@ -296,7 +296,12 @@ impl<'c> Bodies<'c> {
             None => Some((Type::Word, BodyStep::Look(self.look(look)?))),
             Some(_) => {
                 let (ty, action) = self.act(look)?;
-                Some((self.kept_as(&ty, look.span)?, BodyStep::Act(action)))
+                // What an image held is a number of its own kind; all others are kept alike.
+                let ty = match action {
+                    CallAction::Look(_) => ty,
+                    _ => self.kept_as(&ty, look.span)?,
+                };
+                Some((ty, BodyStep::Act(action)))
             }
         }
     }

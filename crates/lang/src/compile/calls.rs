@@ -219,8 +219,8 @@ impl Bodies<'_> {
             }
             Form::Swap { seen, with } => self.swap(seen, with),
             _ => {
-                self.image(look.span)?;
-                Some((Type::Word, CallAction::Look(0)))
+                let most = (1 << self.image(look.span)?.bits()) - 1;
+                Some((Type::Int { lo: Bound::fixed(0), hi: Bound::fixed(most) }, CallAction::Look(0)))
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Bodies of calls as C, from what was compiled: so `check`, which goes through the same places, and a program mean the same by them.
 
-use super::{c_type, comment, declaration, identifier, or_void, params, unreserved};
+use super::comments::comment;
+use super::names::{c_type, declaration, identifier, or_void, unreserved};
+use super::params::{CParam, params};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use trivium_protocol::*;
@@ -59,7 +61,7 @@ pub(super) fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op
     let function = format!("{prefix}_{}", op.name);
     let result = op.result.as_ref().map_or("void", c_type);
     let object = params.first().filter(|_| op.object != NODE).map(|(param, _)| param.name.clone());
-    let body = Body { protocol, prefix, op, body, object, passed: op.args.len(), params: &typed_names(&params) };
+    let body = BodyInC { protocol, prefix, op, body, object, passed: op.args.len(), params: &typed_names(&params) };
     let _ = write!(
         text,
         "\n{}static inline {}({}) {{\n{}}}\n",
@@ -71,11 +73,11 @@ pub(super) fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op
 }
 
 /// The names of the arguments beside the object's.
-fn typed_names(params: &[(super::CParam, usize)]) -> Vec<String> {
+fn typed_names(params: &[(CParam, usize)]) -> Vec<String> {
     params.iter().map(|(param, _)| param.name.clone()).collect()
 }
 
-struct Body<'a> {
+struct BodyInC<'a> {
     protocol: &'a Protocol,
     prefix: &'a str,
     op: &'a Op,
@@ -87,7 +89,7 @@ struct Body<'a> {
     params: &'a [String],
 }
 
-impl Body<'_> {
+impl BodyInC<'_> {
     fn text(&self) -> String {
         let places = &self.body.steps.places;
         let mut text = String::new();

@@ -59,7 +59,7 @@ impl Parser<'_> {
                 self.advance();
                 Ok(BodyForm::Break)
             }
-            "return" if !self.next_is_mark("=") && !self.next_is_mark("(") => {
+            "return" if !self.next_is_mark("=") => {
                 self.advance();
                 let ends = self.token().first || self.is_mark(";") || self.is_mark("}");
                 Ok(BodyForm::Return(if ends { None } else { Some(self.expression()?) }))

@@ -48,7 +48,7 @@ pub fn suggest(protocol: &Protocol) -> Option<String> {
             &taking,
         );
     }
-    if protocol.cached {
+    if protocol.cached && protocol.roles.iter().any(|role| role.object == BLOCK) {
         // Not a role's state gives access there, but the line of the processor's cache.
         let roles = protocol.roles.iter().filter(|role| role.object == BLOCK);
         let mut messages: Vec<String> = roles.flat_map(|role| takes_line(protocol, role)).collect();

@@ -82,6 +82,10 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
             .help(format!("its calls are {}; include the header of this version", names.join(", "))));
     };
     let declared = &protocol.ops[op.index()];
+    if declared.body.is_some() {
+        let what = format!("the program imports `{}`, whose body stands in the protocol `{}`", call.op, protocol.name);
+        return Err(NodeError::input(what).help("the header has it as a function: include it"));
+    }
     let takes = protocol.passed_to(op) + usize::from(declared.object != NODE);
     if takes != call.params || declared.result.is_some() != call.has_result {
         let what = format!(

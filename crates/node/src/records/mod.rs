@@ -4,7 +4,6 @@
 //! is made with the first of them and found by their number.
 
 mod blocked;
-mod images;
 mod lines;
 mod locks;
 mod protocols;
@@ -14,7 +13,6 @@ mod stores;
 mod usage;
 
 pub use blocked::{Arrived, Blockage, Blocked, InQueue, MessageKind};
-pub use images::Images;
 pub use lines::Lines;
 pub use locks::{ASKS, Asking, Locks, OVERTAKES, RELEASE, Taken, holder};
 pub(crate) use protocols::NONE;

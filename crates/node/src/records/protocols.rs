@@ -1,7 +1,7 @@
 //! The protocols of a run, as they are loaded for its nodes and its blocks.
 
-use super::{Images, SplitPhaseCalls};
-use crate::space::Space;
+use super::SplitPhaseCalls;
+use crate::space::{Images, Space};
 use std::rc::Rc;
 use trivium_engine::Engine;
 use trivium_guest::SHARED_BASE;

@@ -1,7 +1,7 @@
 //! The shared address space: who allocated what, under which protocol, and where each page's home is.
 
+use super::images::Images;
 use crate::error::NodeError;
-use crate::records::Images;
 use trivium_engine::Node;
 use trivium_engine::number::{fit, index};
 use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocation, StackFrame};

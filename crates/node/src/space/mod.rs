@@ -2,6 +2,7 @@
 //! own memory, data in the hands of its handlers.
 
 mod allocations;
+mod images;
 mod memory;
 mod parts;
 mod payload;
@@ -9,6 +10,7 @@ mod purpose;
 mod tags;
 
 pub use allocations::{Allocation, Claimed, Space, SpaceCall, shared_u32};
+pub use images::Images;
 pub use memory::NodeMemory;
 pub use parts::Parts;
 pub use payload::{Data, Payloads};

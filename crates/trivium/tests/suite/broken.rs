@@ -13,9 +13,10 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 82] = [
+const FOUND: [(&str, &str); 83] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
+    ("call-assembly-of-two-threads", "ghost refused"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),

@@ -363,6 +363,7 @@ fn lists_and_tables_begin_as_all_results_do() {
     let built_in = [
         "alternating-bit",
         "bank-queue",
+        "call-assembly",
         "channel",
         "deferred-update",
         "eager",
@@ -411,7 +412,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..49], built_in);
+    assert_eq!(names[..50], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -6,6 +6,7 @@ mod arrays;
 mod block_arguments;
 #[path = "../../../check/tests/suite/blocks/mod.rs"]
 mod blocks;
+mod bodies_both;
 mod both;
 mod broken;
 #[path = "../../../check/tests/suite/calls/mod.rs"]

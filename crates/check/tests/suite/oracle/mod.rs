@@ -415,7 +415,11 @@ fn protocols(folder: &str) -> Vec<(String, PathBuf)> {
     let files = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "tri")).collect();
     files.sort();
-    files.retain(|path| !compile(path).has_copies());
+    let is_exported = |protocol: &Protocol| {
+        let has_bodies = protocol.ops.iter().any(|op| op.body.is_some());
+        !protocol.has_copies() && protocol.images.is_empty() && !has_bodies
+    };
+    files.retain(|path| is_exported(&compile(path)));
     files.into_iter().map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path)).collect()
 }
 

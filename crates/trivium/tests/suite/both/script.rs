@@ -45,7 +45,13 @@ pub fn can_use(protocol: &Protocol, calls_blocks: bool) -> bool {
         Type::List { of, .. } | Type::Array { of, .. } => number(of),
         scalar => number(scalar),
     };
-    let callable = |op: &Op| (calls_blocks || op.object != BLOCK) && op.args.iter().all(|arg| passed(&arg.ty));
+    // A body is C, which a script has not.
+    let callable = |op: &Op| {
+        op.body.is_none()
+            && !op.is_event
+            && (calls_blocks || op.object != BLOCK)
+            && op.args.iter().all(|arg| passed(&arg.ty))
+    };
     protocol.assumptions.iter().all(kept)
         && !barrier
         && protocol.conditions.is_empty()

@@ -16,7 +16,7 @@ pub const PROGRAMS: [(&str, &[&str]); 10] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 13] = [
+pub const CUSTOM: [(&str, &[&str]); 15] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),

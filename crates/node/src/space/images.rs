@@ -32,7 +32,7 @@ pub struct Images {
 
 impl Images {
     /// Those of protocols on so many nodes, with blocks and pages of so many bytes.
-    pub(super) fn of(engines: &[Rc<Engine>], block: u64, nodes: u32) -> Images {
+    pub fn of(engines: &[Rc<Engine>], block: u64, nodes: u32) -> Images {
         let kinds = engines
             .iter()
             .enumerate()

@@ -19,7 +19,7 @@ use trivium_engine::number::{fit, low_u16};
 use trivium_protocol::{EventKind, MessageId};
 
 /// The state under other names.
-pub(super) struct Image<'m> {
+pub(super) struct Renamed<'m> {
     model: &'m Model,
     /// For each node of a class, the bytes of the fixed part that move with its name. Those of all nodes of a class have the same lengths.
     bytes_of: Vec<Vec<Range<usize>>>,
@@ -117,14 +117,14 @@ fn bytes_of(model: &Model, classes: &[Vec<Node>]) -> Vec<Vec<Range<usize>>> {
     bytes_of
 }
 
-impl<'m> Image<'m> {
-    pub fn new(model: &'m Model, classes: &[Vec<Node>]) -> Image<'m> {
+impl<'m> Renamed<'m> {
+    pub fn new(model: &'m Model, classes: &[Vec<Node>]) -> Renamed<'m> {
         let messages = 0..fit::<_, u16>(model.protocol().messages.len(), "the number of messages");
         let naming = RecordAt::all(model).filter(|record| record.names_nodes);
         let naming: Vec<Naming> = naming.map(|record| Naming { record, named: Memo::new() }).collect();
         let has_more = names_more(model) || !keeps_intents(model);
         let names_own = |node: Node| naming.iter().any(|naming| naming.record.node == node);
-        Image {
+        Renamed {
             model,
             bytes_of: bytes_of(model, classes),
             args_name: messages.map(|id| model.engine.args_name_nodes(EventKind::Message(MessageId(id)))).collect(),
