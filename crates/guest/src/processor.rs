@@ -341,6 +341,11 @@ pub trait Processor: 'static {
     /// The program's private memory has so many bytes from now on. Told when the node is made, and when it grows.
     fn private_memory(&mut self, _bytes: u64) {}
 
+    /// How many bytes of shared memory are there before the program allocates. Asked when the node is made.
+    fn shared_memory(&self) -> u64 {
+        0
+    }
+
     /// The program is about to load or store at an address that is not its own, which ends it. Its processor looks the page up before it can
     /// know that.
     fn is_astray(&mut self, _executed: Executed, _addr: u32) {}

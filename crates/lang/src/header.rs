@@ -34,7 +34,7 @@ pub fn c_header(protocol: &Protocol) -> String {
     if protocol.ops.iter().any(|op| op.body.is_some()) {
         text += "#include \"trivium.h\"\n";
     }
-    bodies::images(&mut text, protocol, &prefix);
+    bodies::imports(&mut text, protocol, &prefix);
     // What a body says stands before it.
     for op in protocol.ops.iter().filter(|op| op.is_event) {
         bodies::event(&mut text, protocol, &prefix, op);

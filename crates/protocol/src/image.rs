@@ -8,6 +8,13 @@ use super::*;
 /// Before the name of a kind of object, the name by which a program imports the function that gives the place of this node's image of one.
 pub const IMAGE_IMPORT: &str = "image:";
 
+/// How a program imports what ends it where a body of a call is passed, or returns, a value outside of its type: the number of the call, that
+/// of the argument or [`RESULT_OF_CALL`], and the value.
+pub const OUTSIDE_IMPORT: &str = "outside:";
+
+/// What stands for the result where the arguments of a call are numbered.
+pub const RESULT_OF_CALL: i64 = -1;
+
 /// The image of a kind of object: each node has a line for each object of the kind.
 #[derive(Clone, Debug)]
 pub struct Image {

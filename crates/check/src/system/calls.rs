@@ -10,7 +10,7 @@ use crate::system::world::{ThreadState, World};
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Object};
 use trivium_protocol::source::Span;
-use trivium_protocol::{BodyStep, CallAction, CallBody, Expr, NODE, OpId};
+use trivium_protocol::{BodyStep, CallAction, CallBody, Expr, NODE, OpId, Type};
 
 /// How a call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +150,11 @@ fn go_on(model: &Model, world: &mut World, thread: usize, call: &Within, mut at:
             }
             BodyStep::Act(_) => break Next::Acts,
             BodyStep::Return(None) => break Next::Returns(0),
-            BodyStep::Return(Some(value)) => break Next::Returns(value_of(world, value)?),
+            BodyStep::Return(Some(value)) => {
+                let value = value_of(world, value)?;
+                is_result(model, call, at, value)?;
+                break Next::Returns(value);
+            }
             BodyStep::Set(local, value) => {
                 let value = value_of(world, value)?;
                 call.set(model, world, thread, *local, value);
@@ -200,6 +204,19 @@ fn intent_of(model: &Model, world: &World, thread: usize, call: &Within, at: usi
     let object = if declared.object == NODE { Object { kind: NODE, id: 0 } } else { own };
     let is_said = |intent: &Intent| matches!(intent, Intent::Call { op, object: about, args } if op == event && *about == object && *args == words);
     model.client.intents.iter().position(is_said).ok_or_else(|| unknown(model, call, at))
+}
+
+/// Whether a call may return a value: a number outside of its type is a fault (`docs/semantics.md`, section 6).
+fn is_result(model: &Model, call: &Within, at: usize, value: i64) -> Result<(), Violation> {
+    let protocol = model.protocol();
+    let declared = &protocol.ops[call.op.index()];
+    let Some(Type::Int { lo, hi }) = &declared.result else { return Ok(()) };
+    let (lo, hi) = (lo.at(model.nodes), hi.at(model.nodes));
+    if (lo..=hi).contains(&value) {
+        return Ok(());
+    }
+    let place = protocol.sources.place(call.body.steps.places[at].span);
+    Err(Violation::new(FAULT, format!("`{}` returns {value}, which is outside {lo}..{hi} ({place})", declared.name)))
 }
 
 fn unknown(model: &Model, call: &Within, at: usize) -> Violation {

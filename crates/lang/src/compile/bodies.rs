@@ -316,6 +316,12 @@ impl<'c> Bodies<'c> {
             self.compiler.error(name.span, format!("`{}` is a parameter", name.text)).help("take another name");
             return None;
         }
+        if self.call.is_some() && name.text == "image" {
+            self.compiler
+                .error(name.span, "`image` is what the line of the object holds")
+                .help("take another name; `swap` and what is told change it");
+            return None;
+        }
         let register = match (is_new, seen) {
             (true, Some(_)) => {
                 self.compiler

@@ -51,6 +51,25 @@ impl Compiler {
                     .help("let a handler answer the call: leave the body out");
                 continue;
             }
+            if declared.object_may_be_none {
+                self.error(declared.span, "the body of a call is about an object that is there")
+                    .help("leave the `?` of its first parameter out, or let a handler answer the call");
+                continue;
+            }
+            let is_fence = |promise: &Promise| matches!(promise, Promise::ReleaseConsistency { acquire, release } if [acquire, release].contains(&&Some(op)));
+            if self.protocol.promises.iter().any(is_fence) {
+                self.error(
+                    declared.span,
+                    format!("`{}` is promised to make others see stores: a handler answers it", declared.name),
+                )
+                .help("leave its body out, or the promise `release_consistency`");
+                continue;
+            }
+            let names = params.iter().map(|param| &param.name);
+            if let Some(taken) = names.into_iter().find(|name| name.text == IMAGE) {
+                self.error(taken.span, "`image` is what the line of the object holds").help("take another name");
+                continue;
+            }
             let image = self.protocol.image_of(declared.object).cloned();
             let call = Call { op, image, words: BTreeSet::new() };
             let mut bodies = Bodies::new(self, Some(call));
@@ -124,7 +143,7 @@ impl Bodies<'_> {
 
     /// What stands alone: `ask flush`, whose result nobody wants.
     pub(super) fn act_alone(&mut self, look: &ast::Expr, span: Span) -> Option<()> {
-        if !matches!(look.kind, Form::Ask(..)) {
+        if !matches!(look.kind, Form::Ask(..) | Form::Swap { .. }) {
             self.compiler
                 .error(look.span, "in the body of a call stand looks at its image, `swap`, `tell` and `ask`")
                 .help("what blocks hold, and other calls, are for programs and scenarios");
@@ -261,16 +280,13 @@ impl Bodies<'_> {
     fn in_field(&mut self, field: &ImageField, value: &ast::Expr) -> Option<Expr> {
         let compiled = self.compiler.expr_of(&mut self.frame, value, &field.named.ty)?;
         let Type::Int { hi, .. } = field.named.ty else { return Some(compiled) };
-        let fits = match (&compiled.kind, &compiled.ty) {
-            (ExprKind::Constant(bound), _) => bound.per_node == 0 && (0..=hi.constant).contains(&bound.constant),
-            (_, Type::Int { lo, hi: most }) => lo.at(1) >= 0 && most.per_node == 0 && most.constant <= hi.constant,
-            _ => false,
-        };
+        let fits =
+            range_of(&compiled, &self.frame.locals).is_some_and(|(lo, most)| lo >= 0 && most <= hi.constant.into());
         if !fits {
             let ty = self.compiler.type_name(&field.named.ty);
             self.compiler
                 .error(value.span, format!("this may be outside of {ty}"))
-                .help("write a number, a field of the image, or a parameter of that range");
+                .help("what may go into it is known of numbers, of fields of the image, of parameters, and of what is made of these: `(v.turn + 1) % 4`");
             return None;
         }
         Some(compiled)
@@ -355,6 +371,34 @@ impl Bodies<'_> {
             }
         }
     }
+}
+
+/// The least and the greatest value of a number, where that is known: a variable that a body keeps may be any.
+fn range_of(expr: &Expr, locals: &[Local]) -> Option<(i128, i128)> {
+    let of_type = |ty: &Type| match ty {
+        Type::Int { lo, hi } if lo.per_node == 0 && hi.per_node == 0 => {
+            Some((i128::from(lo.constant), i128::from(hi.constant)))
+        }
+        _ => None,
+    };
+    match &expr.kind {
+        ExprKind::Constant(bound) if bound.per_node == 0 => Some((bound.constant.into(), bound.constant.into())),
+        ExprKind::Local(local) => of_type(&locals[local.index()].ty),
+        ExprKind::Binary(operator, left, right) => {
+            let ((lo, hi), (least, most)) = (range_of(left, locals)?, range_of(right, locals)?);
+            match operator {
+                Operator::Add => Some((lo + least, hi + most)),
+                Operator::Subtract => Some((lo - most, hi - least)),
+                Operator::Multiply if lo >= 0 && least >= 0 => Some((lo * least, hi * most)),
+                Operator::Divide if lo >= 0 && least > 0 => Some((lo / most, hi / least)),
+                Operator::Remainder if lo >= 0 && least > 0 => Some((0, hi.min(most - 1))),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+    // What a handler could not work out is no value of a field.
+    .filter(|&(lo, hi)| lo >= i64::MIN.into() && hi <= i64::MAX.into())
 }
 
 /// Whether an expression is a look at the image: `image`, `image.held`.

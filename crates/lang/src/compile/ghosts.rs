@@ -150,6 +150,11 @@ impl Compiler {
             return None;
         };
         let declared = &self.protocol.ops[op.index()];
+        if declared.is_event {
+            self.error(span, format!("`{name}` is an event, which bodies of calls say: no ghost sees it"))
+                .help("watch the call whose body says it");
+            return None;
+        }
         if declared.object != object {
             let (wanted, found) =
                 (self.protocol.objects[declared.object.index()].clone(), self.protocol.objects[object.index()].clone());

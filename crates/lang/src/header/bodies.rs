@@ -1,7 +1,7 @@
 //! Bodies of calls as C, from what was compiled: so `check`, which goes through the same places, and a program mean the same by them.
 
 use super::comments::comment;
-use super::names::{c_type, declaration, identifier, or_void, unreserved};
+use super::names::{c_type, declaration, identifier, or_void, to_word, unreserved};
 use super::params::{CParam, params};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,34 +10,53 @@ use trivium_protocol::*;
 /// What the image is called in a body.
 const IMAGE: &str = "trivium_image";
 
-/// The functions that give the places of this node's images.
-pub(super) fn images(text: &mut String, protocol: &Protocol, prefix: &str) {
+/// Whether values of a type are fewer than C's are.
+fn is_narrow(ty: &Type) -> bool {
+    matches!(ty, Type::Int { .. } | Type::Bool)
+}
+
+/// Whether the function of a call looks whether values are of their types.
+fn is_checked(op: &Op) -> bool {
+    op.body.is_some() && op.args.iter().map(|arg| &arg.ty).chain(&op.result).any(is_narrow)
+}
+
+/// What functions of bodies call: those that give the places of this node's images, and one that refuses a value outside of its type.
+pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
+    if protocol.ops.iter().any(is_checked) {
+        let _ = write!(
+            text,
+            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{OUTSIDE_IMPORT}\")))\n\
+             void trivium_outside_{prefix}(int64_t call, int64_t parameter, int64_t value);\n",
+            protocol.name,
+        );
+    }
     for image in &protocol.images {
         let kind = &protocol.objects[image.object.index()];
         let (name, object) = (function_of(prefix, kind), unreserved(kind));
         let _ = write!(
             text,
             "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{IMAGE_IMPORT}{kind}\")))\n\
-             int64_t trivium_{name}(int64_t {object});\n\
+             int64_t {name}_import(int64_t {object});\n\
              \n/* Where this node has its image of {object}. */\n\
              static inline volatile int64_t *{name}(int32_t {object}) {{\n\
              \x20   static int64_t first, step, most;\n\
              \x20   if (first == 0) {{\n\
-             \x20       most = trivium_{name}(-1);\n\
-             \x20       first = trivium_{name}(0);\n\
-             \x20       step = trivium_{name}(1) - first;\n\
+             \x20       most = {name}_import(INT64_MIN);\n\
+             \x20       first = {name}_import(0);\n\
+             \x20       step = {name}_import(1) - first;\n\
              \x20   }}\n\
              \x20   int64_t place = first + {object} * step;\n\
              \x20   if ({object} < 0 || {object} >= most)\n\
-             \x20       place = trivium_{name}({object}); /* which is an error */\n\
+             \x20       place = {name}_import({object}); /* which is an error */\n\
              \x20   return (volatile int64_t *)(uintptr_t)place;\n}}\n",
             protocol.name,
         );
     }
 }
 
+/// A call could be named as an image is, so these functions have a prefix that no call has.
 fn function_of(prefix: &str, kind: &str) -> String {
-    format!("{prefix}_image_{}", identifier(kind))
+    format!("trivium_image_{prefix}_{}", identifier(kind))
 }
 
 /// An event that bodies say: imported as calls are, and called by nobody else.
@@ -60,8 +79,8 @@ pub(super) fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op
     let typed: Vec<String> = params.iter().map(|(param, _)| param.declared()).collect();
     let function = format!("{prefix}_{}", op.name);
     let result = op.result.as_ref().map_or("void", c_type);
-    let object = params.first().filter(|_| op.object != NODE).map(|(param, _)| param.name.clone());
-    let body = BodyInC { protocol, prefix, op, body, object, passed: op.args.len(), params: &typed_names(&params) };
+    let object = params.first().filter(|_| op.object != NODE).map(|(param, _)| to_word(param.ty, &param.name));
+    let body = BodyInC { protocol, prefix, op, body, object, passed: op.args.len(), params: &as_words(&params) };
     let _ = write!(
         text,
         "\n{}static inline {}({}) {{\n{}}}\n",
@@ -72,9 +91,9 @@ pub(super) fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op
     );
 }
 
-/// The names of the arguments beside the object's.
-fn typed_names(params: &[(CParam, usize)]) -> Vec<String> {
-    params.iter().map(|(param, _)| param.name.clone()).collect()
+/// The arguments as numbers.
+fn as_words(params: &[(CParam, usize)]) -> Vec<String> {
+    params.iter().map(|(param, _)| to_word(param.ty, &param.name)).collect()
 }
 
 struct BodyInC<'a> {
@@ -100,13 +119,18 @@ impl BodyInC<'_> {
             let name = function_of(self.prefix, kind);
             let _ = writeln!(text, "    volatile int64_t *{IMAGE} = {name}({object});");
         }
+        for (at, arg) in self.op.args.iter().enumerate() {
+            if let Some(is_inside) = inside(&arg.ty, &self.local(at)) {
+                let _ = writeln!(text, "    if (!({is_inside})) {};", self.outside(at as i64, &self.local(at)));
+            }
+        }
         for local in self.passed..self.body.locals.len() {
             // Without a sign, a field is a shift and a mask.
             let ty = match self.body.locals[local].ty {
                 Type::Int { lo, .. } if lo.at(1) >= 0 => "uint64_t",
                 _ => "int64_t",
             };
-            let _ = writeln!(text, "    {ty} {} = 0;", self.local(local));
+            let _ = writeln!(text, "    __attribute__((unused)) {ty} {} = 0;", self.local(local));
         }
         let targets: BTreeSet<usize> = (0..places.len()).filter_map(|at| self.goes_to(at)).collect();
         for (at, place) in places.iter().enumerate() {
@@ -127,7 +151,17 @@ impl BodyInC<'_> {
             return self.params[local + usize::from(self.op.object != NODE)].clone();
         }
         let name = unreserved(&self.body.locals[local].name);
-        if name.is_empty() { format!("seen_{local}") } else { format!("{name}_{local}") }
+        let mut name = if name.is_empty() { format!("seen_{local}") } else { format!("{name}_{local}") };
+        while self.params.contains(&name) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// The call of what refuses a value: of the argument with that number, or of the result.
+    fn outside(&self, parameter: i64, value: &str) -> String {
+        let call = self.protocol.op(&self.op.name).map_or(0, OpId::index);
+        format!("trivium_outside_{}({call}, {parameter}, {value})", self.prefix)
     }
 
     /// Where a place may go beside the next one: an `until` that looks again waits for a change, and judges what it has seen then.
@@ -162,7 +196,18 @@ impl BodyInC<'_> {
             }
             BodyStep::Set(local, value) => format!("{} = {};", self.local((*local).into()), self.value(value)),
             BodyStep::Return(None) => "return;".into(),
-            BodyStep::Return(Some(value)) => format!("return {};", self.value(value)),
+            BodyStep::Return(Some(value)) => {
+                let value = self.value(value);
+                match self.op.result.as_ref().and_then(|ty| inside(ty, "trivium_result")) {
+                    None => format!("return {value};"),
+                    Some(is_inside) => {
+                        let outside = self.outside(RESULT_OF_CALL, "trivium_result");
+                        format!(
+                            "{{\n        int64_t trivium_result = {value};\n        if (!({is_inside})) {outside};\n        return trivium_result;\n    }}"
+                        )
+                    }
+                }
+            }
             BodyStep::Act(CallAction::Look(local)) => {
                 // What is swapped later is remembered.
                 let is_swapped =
@@ -193,10 +238,7 @@ impl BodyInC<'_> {
     /// An expression, in brackets where it is more than a name or a number. Arithmetic is on 64-bit numbers.
     fn value(&self, expr: &Expr) -> String {
         match &expr.kind {
-            ExprKind::Constant(bound) if bound.per_node == 0 => format!("INT64_C({})", bound.constant),
-            ExprKind::Constant(bound) => {
-                format!("(INT64_C({}) + INT64_C({}) * trivium_nodes())", bound.constant, bound.per_node)
-            }
+            ExprKind::Constant(bound) => number(*bound),
             ExprKind::Local(local) => self.local(local.index()),
             ExprKind::Not(inner) => format!("!{}", self.value(inner)),
             ExprKind::Negate(inner) => format!("(-{})", self.value(inner)),
@@ -220,5 +262,22 @@ impl BodyInC<'_> {
             // Nothing else is seen in a body.
             _ => "0".into(),
         }
+    }
+}
+
+/// A number that may depend on how many nodes there are.
+fn number(bound: Bound) -> String {
+    match bound.per_node {
+        0 => format!("INT64_C({})", bound.constant),
+        each => format!("(INT64_C({}) + INT64_C({each}) * trivium_nodes())", bound.constant),
+    }
+}
+
+/// Whether a value is of a type, where that is narrower than C's.
+fn inside(ty: &Type, value: &str) -> Option<String> {
+    match ty {
+        Type::Int { lo, hi } => Some(format!("{} <= {value} && {value} <= {}", number(*lo), number(*hi))),
+        Type::Bool => Some(format!("{value} == 0 || {value} == 1")),
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The parameters of a call as C functions have them.
 
-use super::names::{c_type, declaration, to_word, unreserved};
+use super::names::{c_type, declaration, identifier, to_word, unreserved};
 use trivium_protocol::*;
 
 /// A parameter of the C function.
@@ -66,7 +66,12 @@ pub(super) fn params(protocol: &Protocol, op: &Op) -> Vec<(CParam, usize)> {
             }
             name
         };
-        let name = unused(&params, unreserved(&arg.name));
+        let mut name = unreserved(&arg.name);
+        // Functions of headers and of `trivium.h` have such names.
+        if name.starts_with("trivium_") || name.starts_with(&format!("{}_", identifier(&protocol.name))) {
+            name.insert_str(0, "of_");
+        }
+        let name = unused(&params, name);
         let (Type::List { of, .. } | Type::Array { of, .. }) = &arg.ty else {
             params.push((CParam::scalar(name, c_type(&arg.ty)), 1));
             continue;

@@ -73,7 +73,7 @@ impl Parser<'_> {
                 self.advance();
                 Ok(BodyForm::Fence)
             }
-            "ask" if self.name_behind().is_some() => Ok(BodyForm::Look(self.expression()?)),
+            "ask" | "swap" if self.name_behind().is_some() => Ok(BodyForm::Look(self.expression()?)),
             _ => self.body_look(),
         }
     }

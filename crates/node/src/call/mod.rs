@@ -29,7 +29,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, OpId, Promise};
+use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, OpId, Promise, Type};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,6 +269,7 @@ impl<N: CallHost> Caller<'_, N> {
                 return match self.node.core().protocols.calls[*import] {
                     Imported::Op(protocol, op) => self.begin_op(protocol, op, args.clone()),
                     Imported::Image(protocol, kind) => self.image(protocol, kind, args),
+                    Imported::Outside(protocol) => Err(self.outside(protocol, args)),
                 };
             }
             Call::SplitPhase { what, addr, bytes, place } => {
@@ -456,10 +457,34 @@ impl<N: CallHost> Caller<'_, N> {
         }
     }
 
-    /// The place of this node's image of an object; of object -1 how many objects have room for one.
+    /// A body of a call was passed, or would return, a value outside of its type.
+    fn outside(&self, protocol: usize, args: &[i64]) -> ProgramFault {
+        let core = self.node.core();
+        let declared = core.protocols.engines[protocol].protocol();
+        let &[call, parameter, value] = args else { return ProgramFault::new("a header of another version") };
+        let Some(op) = usize::try_from(call).ok().and_then(|call| declared.ops.get(call)) else {
+            return ProgramFault::new("a header of another version");
+        };
+        let named = usize::try_from(parameter).ok().and_then(|at| op.args.get(at));
+        let (what, ty) = match (named, &op.result) {
+            (Some(arg), _) => (format!("{}: {value}", arg.name), &arg.ty),
+            (None, Some(result)) => (format!("returns {value}, which"), result),
+            (None, None) => return ProgramFault::new("a header of another version"),
+        };
+        let is = match ty {
+            Type::Int { lo, hi } => {
+                let nodes = core.protocols.nodes;
+                format!("is outside {}..{}", lo.at(nodes), hi.at(nodes))
+            }
+            _ => "is neither 0 nor 1".to_string(),
+        };
+        ProgramFault::new(format!("node {}: {}.{}: {what} {is}", core.me, declared.name, op.name))
+    }
+
+    /// The place of this node's image of an object; of the least number, which is no object's, how many objects have room for one.
     fn image(&mut self, protocol: usize, kind: ObjectKindId, args: &[i64]) -> Result<CallStep, ProgramFault> {
         let core = self.node.core();
-        if args == [-1] {
+        if args == [i64::MIN] {
             return Ok(CallStep::Done(core.protocols.images.most().cast_signed()));
         }
         let object = args.first().and_then(|&id| u32::try_from(id).ok()).map(|id| Object { kind, id });

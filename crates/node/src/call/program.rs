@@ -75,6 +75,9 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
     {
         return Ok(Imported::Image(number, object));
     }
+    if call.op == trivium_protocol::OUTSIDE_IMPORT {
+        return Ok(Imported::Outside(number));
+    }
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);

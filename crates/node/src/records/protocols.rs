@@ -42,6 +42,8 @@ fn roomy(engine: &Engine) -> Option<Vec<Roomy>> {
 pub enum Imported {
     /// A call of the protocol, or an event that the body of one says.
     Op(usize, OpId),
+    /// What refuses a value that a body of a call of the protocol is passed, or returns.
+    Outside(usize),
     /// The place of this node's image of an object.
     Image(usize, ObjectKindId),
 }

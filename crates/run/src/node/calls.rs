@@ -9,6 +9,10 @@ use trivium_node::{CallHost, NodeError, ProgramAccess, Purpose, Sleep, Wait};
 use trivium_protocol::OpId;
 
 impl Processor for NodeState {
+    fn shared_memory(&self) -> u64 {
+        self.core.protocols.images.bytes()
+    }
+
     fn wants_stack(&self) -> bool {
         self.names.is_some()
     }

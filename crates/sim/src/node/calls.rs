@@ -17,6 +17,10 @@ use trivium_protocol::{EventKind, OpId};
 const LATEST: u64 = 1 << 62;
 
 impl Processor for NodeState {
+    fn shared_memory(&self) -> u64 {
+        self.core.protocols.images.bytes()
+    }
+
     fn access(&mut self, executed: Executed, access: LoadStore) -> Result<AccessStep, ProgramFault> {
         self.compute.has_executed(executed);
         if access.addr >= SHARED_BASE {

@@ -83,6 +83,15 @@ impl Classes {
     /// # Errors
     /// A name that is none of a role, or of its states.
     pub fn check(&self, protocols: &Protocols, machine: &Machine) -> Result<(), NodeError> {
+        let with_images = protocols.engines.iter().find(|engine| !engine.protocol().images.is_empty());
+        if let Some(engine) = with_images.filter(|_| self.are_checked()) {
+            let what = format!(
+                "machine {} has a library check each access by the state of its block, and an image, as protocol {} has, has no state",
+                machine.name,
+                engine.protocol().name
+            );
+            return Err(NodeError::input(what).help("take a machine whose hardware checks accesses, as typhoon"));
+        }
         let checks = machine.access_control.software.iter();
         let (hits, calls) = (checks.clone().flat_map(|checks| &checks.hit), checks.flat_map(|checks| &checks.call));
         for (protocol, calls) in calls {

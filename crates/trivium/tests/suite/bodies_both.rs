@@ -162,6 +162,7 @@ fn protocol(seed: u64, forbidden: Option<[i64; 4]>) -> String {
          event poke(n: 0..3), flip, mark\n\
          event what: 0..3\n\
          event is_b(n: 0..1): bool\n\
+         op everything(x: cell): bool {{ tell poke(0); tell flip; tell mark; let a = ask what; return ask is_b(0) }}\n\
          op go(x: cell, n: 0..3): 0..7 {{\n{}}}\n\
          lane main fifo buffered\n\
          message Move(n: 0..3) on main\n\

@@ -9,19 +9,19 @@
 #include "trivium.h"
 
 __attribute__((import_module("trivium:flash-barrier"), import_name("image:barrier")))
-int64_t trivium_flash_barrier_image_barrier(int64_t barrier);
+int64_t trivium_image_flash_barrier_barrier_import(int64_t barrier);
 
 /* Where this node has its image of barrier. */
-static inline volatile int64_t *flash_barrier_image_barrier(int32_t barrier) {
+static inline volatile int64_t *trivium_image_flash_barrier_barrier(int32_t barrier) {
     static int64_t first, step, most;
     if (first == 0) {
-        most = trivium_flash_barrier_image_barrier(-1);
-        first = trivium_flash_barrier_image_barrier(0);
-        step = trivium_flash_barrier_image_barrier(1) - first;
+        most = trivium_image_flash_barrier_barrier_import(INT64_MIN);
+        first = trivium_image_flash_barrier_barrier_import(0);
+        step = trivium_image_flash_barrier_barrier_import(1) - first;
     }
     int64_t place = first + barrier * step;
     if (barrier < 0 || barrier >= most)
-        place = trivium_flash_barrier_image_barrier(barrier); /* which is an error */
+        place = trivium_image_flash_barrier_barrier_import(barrier); /* which is an error */
     return (volatile int64_t *)(uintptr_t)place;
 }
 
@@ -29,7 +29,7 @@ __attribute__((import_module("trivium:flash-barrier"), import_name("come")))
 int64_t trivium_flash_barrier_come(int64_t);
 
 static inline void flash_barrier_arrive(int32_t barrier) {
-    volatile int64_t *trivium_image = flash_barrier_image_barrier(barrier);
+    volatile int64_t *trivium_image = trivium_image_flash_barrier_barrier(barrier);
     int64_t old_0 = 0;
     uint64_t seen_1 = 0;
     trivium_fence();

@@ -9,19 +9,19 @@
 #include "trivium.h"
 
 __attribute__((import_module("trivium:flash-lock"), import_name("image:lock")))
-int64_t trivium_flash_lock_image_lock(int64_t lock);
+int64_t trivium_image_flash_lock_lock_import(int64_t lock);
 
 /* Where this node has its image of lock. */
-static inline volatile int64_t *flash_lock_image_lock(int32_t lock) {
+static inline volatile int64_t *trivium_image_flash_lock_lock(int32_t lock) {
     static int64_t first, step, most;
     if (first == 0) {
-        most = trivium_flash_lock_image_lock(-1);
-        first = trivium_flash_lock_image_lock(0);
-        step = trivium_flash_lock_image_lock(1) - first;
+        most = trivium_image_flash_lock_lock_import(INT64_MIN);
+        first = trivium_image_flash_lock_lock_import(0);
+        step = trivium_image_flash_lock_lock_import(1) - first;
     }
     int64_t place = first + lock * step;
     if (lock < 0 || lock >= most)
-        place = trivium_flash_lock_image_lock(lock); /* which is an error */
+        place = trivium_image_flash_lock_lock_import(lock); /* which is an error */
     return (volatile int64_t *)(uintptr_t)place;
 }
 
@@ -32,7 +32,7 @@ __attribute__((import_module("trivium:flash-lock"), import_name("give")))
 void trivium_flash_lock_give(int64_t);
 
 static inline void flash_lock_acquire(int32_t lock) {
-    volatile int64_t *trivium_image = flash_lock_image_lock(lock);
+    volatile int64_t *trivium_image = trivium_image_flash_lock_lock(lock);
     uint64_t v_0 = 0;
     int64_t seen_1 = 0;
     uint64_t seen_2 = 0;
@@ -68,7 +68,7 @@ at_14:
 }
 
 static inline void flash_lock_release(int32_t lock) {
-    volatile int64_t *trivium_image = flash_lock_image_lock(lock);
+    volatile int64_t *trivium_image = trivium_image_flash_lock_lock(lock);
     uint64_t v_0 = 0;
     int64_t seen_1 = 0;
     trivium_fence();
