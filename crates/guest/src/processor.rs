@@ -338,6 +338,11 @@ pub trait Processor: 'static {
     /// What the program writes into files takes so many more bytes of the host's memory.
     fn takes(&mut self, _bytes: u64) {}
 
+    /// So many bytes of shared memory are there before the program allocates any.
+    fn shared_at_first(&self) -> u64 {
+        0
+    }
+
     /// The program's private memory has so many bytes from now on. Told when the node is made, and when it grows.
     fn private_memory(&mut self, _bytes: u64) {}
 

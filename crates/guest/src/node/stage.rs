@@ -84,7 +84,7 @@ impl<P: Processor> Stage<P> {
         let program = &self.program.shared;
         let alive = Rc::new(Cell::new(true));
         let memory = memory(store, instance, alive.clone());
-        let shared_end = Rc::new(Cell::new(u64::from(SHARED_BASE)));
+        let shared_end = Rc::new(Cell::new(u64::from(SHARED_BASE) + processor.borrow().shared_at_first()));
         let tags = (self.build == Build::Fast).then(|| tags(store, instance, alive.clone(), shared_end.clone()));
         let tlb = self.program.tlb.filter(|_| self.build == Build::Fast);
         let translations = tlb.map(|tlb| translations(store, instance, alive.clone(), tlb));

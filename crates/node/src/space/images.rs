@@ -53,6 +53,11 @@ impl Images {
         self.part
     }
 
+    /// Bytes of all of them, of all nodes.
+    pub fn bytes(&self) -> u64 {
+        self.regions.len() as u64 * self.part * u64::from(self.nodes)
+    }
+
     /// How many objects of a kind have room for their images on a node.
     pub fn most(&self) -> u64 {
         self.part / self.block

@@ -46,6 +46,11 @@ impl Processor for NodeState {
         self.polls.next
     }
 
+    /// The lines of images.
+    fn shared_at_first(&self) -> u64 {
+        self.core.protocols.images.bytes()
+    }
+
     fn private_memory(&mut self, bytes: u64) {
         self.measured.private_memory = bytes;
     }

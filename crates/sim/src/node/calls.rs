@@ -61,6 +61,11 @@ impl Processor for NodeState {
         }
     }
 
+    /// The lines of images.
+    fn shared_at_first(&self) -> u64 {
+        self.core.protocols.images.bytes()
+    }
+
     fn private_memory(&mut self, bytes: u64) {
         self.compute.private_memory = bytes;
     }
