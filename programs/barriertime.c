@@ -1,7 +1,8 @@
 /* barriertime.c: how long a barrier takes from the last arrival to the first release, and from that to the last.
  *
  * The barrier is one by a counter; -DMCS has Mellor-Crummey and Scott's tree (-DJOIN=4, -DRELEASE=2), -DTOURNAMENT a tournament (-DRADIX=2), -DMASTER one
- * master (all of baselines.h). Node 0, the root of all trees, comes long after the others (-m 0), or all come in the same cycle (-m 1); or barriers follow each
+ * master (all of baselines.h); -DFLASH that of the protocol flash-barrier, with -DTWICE two of them, one after the other, of which the first is for the master, and
+ * with -DFLAG one, behind which all wait for a word that the master writes. Node 0, the root of all trees, comes long after the others (-m 0), or all come in the same cycle (-m 1); or barriers follow each
  * other at once (-m 2), where a master releases the others as soon as it may go on. Times are in the processor's cycles, and the mean of -r barriers.
  */
 #include "baselines.h"
@@ -29,7 +30,30 @@ static struct option options[OPTIONS] = {
     [QUIET] = {'q', 10000, 1, 100000000, "cycles until all is quiet"},
 };
 
-#if defined MCS
+#if defined FLASH
+#include "trivium/flash-barrier.h"
+#if defined FLAG
+static volatile int32_t *go;
+static int32_t turn;
+static void make_barrier(void) { go = trivium_alloc_on((int)options[HOME].value, BASELINE_LINE); }
+static inline void meet(void) {
+    flash_barrier_arrive(0);
+    turn += 1;
+    if (trivium_node() == 0) *go = turn;
+    else spin_until(go, turn);
+}
+#elif defined TWICE
+static void make_barrier(void) {}
+static inline void meet(void) {
+    flash_barrier_arrive(0);
+    flash_barrier_arrive(0);
+}
+#else
+static void make_barrier(void) {}
+static inline void meet(void) { flash_barrier_arrive(0); }
+#endif
+static int32_t look(void) { return 0; } /* nothing that others have written is in memory */
+#elif defined MCS
 static mcs_barrier_t the_barrier;
 static void make_barrier(void) { the_barrier = mcs_barrier_make(JOIN, RELEASE); }
 static inline void meet(void) { mcs_barrier(&the_barrier); }

@@ -1,6 +1,7 @@
 /* locktime.c: how long it takes to get a lock that is free, and one for which all others wait.
  *
- * The lock is one by linked loads and conditional stores; -DMCS has Mellor-Crummey and Scott's, -DTICKET that of trivium.h (all of baselines.h).
+ * The lock is one by linked loads and conditional stores; -DMCS has Mellor-Crummey and Scott's, -DTICKET that of trivium.h (all of baselines.h); -DFLASH=flash_lock
+ * that of the protocol flash-lock, whose header -DFLASH_HEADER names, and so for its variants.
  * A free lock (-m 0 to 3): node P has had it, and all is quiet; node Q asks for it. One that is waited for (-m 4): node 0 has it, and the others
  * ask one after the other, in the order of their numbers. Node 0 gives it back; each of the others gives it back as soon as it has it. Times are
  * from the return of one call to that of another, in the processor's cycles, and the mean of -r times. Or all nodes together have it -n times (-m 5),
@@ -29,7 +30,16 @@ static struct option options[OPTIONS] = {
     [SEED] = {'g', 1, 0, 1000000, "seed of those times"},
 };
 
-#if defined MCS
+#if defined FLASH
+#include FLASH_HEADER
+#define FLASH_CALL_OF(protocol, call) protocol##_##call
+#define FLASH_CALL(protocol, call) FLASH_CALL_OF(protocol, call)
+/* A lock's home is the node of its number. */
+static int32_t the_lock;
+static void make_lock(int home) { the_lock = home; }
+static inline void lock(void) { FLASH_CALL(FLASH, acquire)(the_lock); }
+static inline void unlock(void) { FLASH_CALL(FLASH, release)(the_lock); }
+#elif defined MCS
 static mcs_lock_t the_lock;
 static void make_lock(int home) { the_lock = mcs_lock_make(home); }
 static inline void lock(void) { mcs_lock(&the_lock); }

@@ -166,7 +166,12 @@ impl CallHost for NodeState {
         call.number = self.thread_mut().hands_over(protocol, told);
         let processor = &self.shared.machine.processor;
         let way = if processor.call_issues && handed > 0 { processor.issue } else { 0 };
-        self.raise(self.compute.clock() + way, Arrival::Local(call));
+        let at = self.compute.clock() + way;
+        self.raise(at, Arrival::Local(call));
+        if told.is_some() {
+            // It goes on, but no farther than to what its own engine does with that.
+            self.compute.limit = self.compute.limit.min(at);
+        }
     }
 
     fn has_allocated(&mut self, region: usize, bytes: u64) -> Result<(), NodeError> {

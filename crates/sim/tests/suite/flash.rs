@@ -261,8 +261,11 @@ fn arguments_ride_in_the_header() {
 #[test]
 fn calls_take_the_way_of_misses() {
     let protocol = "protocol asks\nop ask(): 0..1\nrole agent of node { state Rest { on ask { return 0 } } }";
-    let took = |issues: &str| asked(protocol, flash(&[("processor.call_issues", issues)]));
-    assert_eq!(took("true") - took("false"), 28);
+    let took = |key: &str, value: &str| asked(protocol, flash(&[(key, value)]));
+    assert_eq!(took("processor.call_issues", "true") - took("processor.call_issues", "false"), 28);
+    // And so does its answer, on the way back.
+    let all = took("processor.call_issues", "true");
+    assert_eq!([took("processor.finish", "112"), took("pipeline.outbox", "11")].map(|more| more - all), [100, 40]);
 }
 
 /// A handler that looks at a line again asks the processor's cache once.

@@ -1,6 +1,6 @@
 //! Programs give right answers on every machine, and the same results whatever the window.
 
-use crate::bench::{self, Run, machine, program, same_in, text_program};
+use crate::bench::{self, Run, machine, program, same_in, source, text_program};
 use crate::slow;
 use trivium_sim::{Note, SimResult};
 
@@ -208,6 +208,19 @@ fn locks_barriers_and_messages_work() {
             Run::of("symmetric", &["-n", "500"]).under(&[protocol]).nodes(nodes).block(block).right();
         }
     }
+}
+
+/// A program that allocates no shared memory looks at its images, of which there are more than two.
+#[test]
+fn images_need_no_allocation() {
+    let text = r#"
+#include "trivium/flash-lock.h"
+int main(void) {
+    for (int i = 0; i < 9; i++) flash_lock_acquire(i % 3 * 7), flash_lock_release(i % 3 * 7);
+    return 0;
+}
+"#;
+    Run::with(source(text), &[]).under(&["flash-lock"]).nodes(3).right();
 }
 
 /// A read-modify-write happens once, whoever performs it: the node when it has the block, or a handler. Who waits for a

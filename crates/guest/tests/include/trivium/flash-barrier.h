@@ -30,8 +30,8 @@ int64_t trivium_flash_barrier_come(int64_t);
 
 static inline void flash_barrier_arrive(int32_t barrier) {
     volatile int64_t *trivium_image = trivium_image_flash_barrier_barrier(barrier);
-    int64_t old_0 = 0;
-    uint64_t seen_1 = 0;
+    __attribute__((unused)) int64_t old_0 = 0;
+    __attribute__((unused)) uint64_t seen_1 = 0;
     trivium_fence();
     old_0 = trivium_flash_barrier_come(barrier);
     seen_1 = (uint64_t)*trivium_image;

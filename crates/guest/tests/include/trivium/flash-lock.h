@@ -33,9 +33,9 @@ void trivium_flash_lock_give(int64_t);
 
 static inline void flash_lock_acquire(int32_t lock) {
     volatile int64_t *trivium_image = trivium_image_flash_lock_lock(lock);
-    uint64_t v_0 = 0;
-    int64_t seen_1 = 0;
-    uint64_t seen_2 = 0;
+    __attribute__((unused)) uint64_t v_0 = 0;
+    __attribute__((unused)) int64_t seen_1 = 0;
+    __attribute__((unused)) uint64_t seen_2 = 0;
 at_0:
     v_0 = trivium_load_linked64(trivium_image);
     if (!((((v_0 / INT64_C(1)) % INT64_C(2)) != INT64_C(0)) && !(((v_0 / INT64_C(2)) % INT64_C(2)) != INT64_C(0)))) goto at_6;
@@ -69,8 +69,8 @@ at_14:
 
 static inline void flash_lock_release(int32_t lock) {
     volatile int64_t *trivium_image = trivium_image_flash_lock_lock(lock);
-    uint64_t v_0 = 0;
-    int64_t seen_1 = 0;
+    __attribute__((unused)) uint64_t v_0 = 0;
+    __attribute__((unused)) int64_t seen_1 = 0;
     trivium_fence();
 at_1:
     v_0 = trivium_load_linked64(trivium_image);
