@@ -59,7 +59,7 @@ const PUTS: &str = include_str!("../../stress/puts.c");
 const FILES: [(&str, usize, Way); 83] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
-    ("call-assembly-of-two-threads", 2, Cannot(THREADS)),
+    ("call-assembly-mixed", 2, Cannot(THREADS)),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),

@@ -56,15 +56,6 @@ impl Compiler {
                     .help("leave the `?` of its first parameter out, or let a handler answer the call");
                 continue;
             }
-            let is_fence = |promise: &Promise| matches!(promise, Promise::ReleaseConsistency { acquire, release } if [acquire, release].contains(&&Some(op)));
-            if self.protocol.promises.iter().any(is_fence) {
-                self.error(
-                    declared.span,
-                    format!("`{}` is promised to make others see stores: a handler answers it", declared.name),
-                )
-                .help("leave its body out, or the promise `release_consistency`");
-                continue;
-            }
             let names = params.iter().map(|param| &param.name);
             if let Some(taken) = names.into_iter().find(|name| name.text == IMAGE) {
                 self.error(taken.span, "`image` is what the line of the object holds").help("take another name");
@@ -280,8 +271,7 @@ impl Bodies<'_> {
     fn in_field(&mut self, field: &ImageField, value: &ast::Expr) -> Option<Expr> {
         let compiled = self.compiler.expr_of(&mut self.frame, value, &field.named.ty)?;
         let Type::Int { hi, .. } = field.named.ty else { return Some(compiled) };
-        let fits =
-            range_of(&compiled, &self.frame.locals).is_some_and(|(lo, most)| lo >= 0 && most <= hi.constant.into());
+        let fits = self.range_of(&compiled).is_some_and(|(lo, most)| lo >= 0 && most <= hi.constant.into());
         if !fits {
             let ty = self.compiler.type_name(&field.named.ty);
             self.compiler
@@ -290,6 +280,47 @@ impl Bodies<'_> {
             return None;
         }
         Some(compiled)
+    }
+
+    /// The least and the greatest value of a number, where that is known: a variable that a body keeps may be any, and a field of the image holds what fits it.
+    fn range_of(&self, expr: &Expr) -> Option<(i128, i128)> {
+        let of_type = |ty: &Type| match ty {
+            Type::Int { lo, hi } if lo.per_node == 0 && hi.per_node == 0 => {
+                Some((i128::from(lo.constant), i128::from(hi.constant)))
+            }
+            _ => None,
+        };
+        if let Some(field) = self.field_in(expr) {
+            return of_type(&field.named.ty);
+        }
+        match &expr.kind {
+            ExprKind::Constant(bound) if bound.per_node == 0 => Some((bound.constant.into(), bound.constant.into())),
+            ExprKind::Local(local) => of_type(&self.frame.locals[local.index()].ty),
+            ExprKind::Binary(operator, left, right) => {
+                let ((lo, hi), (least, most)) = (self.range_of(left)?, self.range_of(right)?);
+                match operator {
+                    Operator::Add => Some((lo + least, hi + most)),
+                    Operator::Subtract => Some((lo - most, hi - least)),
+                    Operator::Multiply if lo >= 0 && least >= 0 => Some((lo * least, hi * most)),
+                    Operator::Divide if lo >= 0 && least > 0 => Some((lo / most, hi / least)),
+                    Operator::Remainder if lo >= 0 && least > 0 => Some((0, hi.min(most - 1))),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+        // What does not fit 64 bits is a fault, or something else in C.
+        .filter(|&(lo, hi)| lo >= i64::MIN.into() && hi <= i64::MAX.into())
+    }
+
+    /// The field of what the image held that an expression is, as `field_in_text` says it.
+    fn field_in(&self, expr: &Expr) -> Option<&ImageField> {
+        let ExprKind::Binary(Operator::Remainder, quotient, modulus) = &expr.kind else { return None };
+        let ExprKind::Binary(Operator::Divide, word, divisor) = &quotient.kind else { return None };
+        let ExprKind::Local(word) = word.kind else { return None };
+        let is = |expr: &Expr, number: i64| matches!(&expr.kind, ExprKind::Constant(b) if *b == Bound::fixed(number));
+        let image = self.call.as_ref()?.image.as_ref().filter(|_| self.is_word(word.0))?;
+        image.fields.iter().find(|field| is(divisor, field.divisor()) && is(modulus, field.modulus()))
     }
 
     /// An event with its arguments, which is told or asked.
@@ -371,34 +402,6 @@ impl Bodies<'_> {
             }
         }
     }
-}
-
-/// The least and the greatest value of a number, where that is known: a variable that a body keeps may be any.
-fn range_of(expr: &Expr, locals: &[Local]) -> Option<(i128, i128)> {
-    let of_type = |ty: &Type| match ty {
-        Type::Int { lo, hi } if lo.per_node == 0 && hi.per_node == 0 => {
-            Some((i128::from(lo.constant), i128::from(hi.constant)))
-        }
-        _ => None,
-    };
-    match &expr.kind {
-        ExprKind::Constant(bound) if bound.per_node == 0 => Some((bound.constant.into(), bound.constant.into())),
-        ExprKind::Local(local) => of_type(&locals[local.index()].ty),
-        ExprKind::Binary(operator, left, right) => {
-            let ((lo, hi), (least, most)) = (range_of(left, locals)?, range_of(right, locals)?);
-            match operator {
-                Operator::Add => Some((lo + least, hi + most)),
-                Operator::Subtract => Some((lo - most, hi - least)),
-                Operator::Multiply if lo >= 0 && least >= 0 => Some((lo * least, hi * most)),
-                Operator::Divide if lo >= 0 && least > 0 => Some((lo / most, hi / least)),
-                Operator::Remainder if lo >= 0 && least > 0 => Some((0, hi.min(most - 1))),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-    // What a handler could not work out is no value of a field.
-    .filter(|&(lo, hi)| lo >= i64::MIN.into() && hi <= i64::MAX.into())
 }
 
 /// Whether an expression is a look at the image: `image`, `image.held`.

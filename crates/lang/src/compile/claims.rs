@@ -183,6 +183,16 @@ impl Compiler {
             [release] => (None, Some(release)),
             [acquire, release, ..] => (Some(acquire), Some(release)),
         };
+        let has_body = |op: &&OpId| self.protocol.ops[op.index()].body.is_some();
+        if let Some(op) = [acquire, release].iter().flatten().find(has_body) {
+            let name = self.protocol.ops[op.index()].name.clone();
+            self.error(
+                word.name.span,
+                format!("`{name}` has a body, and is called where a fence stands: a handler answers it"),
+            )
+            .help("leave its body out, or this promise");
+            return None;
+        }
         Some(Promise::ReleaseConsistency { acquire, release })
     }
 

@@ -87,7 +87,9 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
         ("waits", protocol.waits.iter().map(|w| wait(protocol, w)).collect()),
         ("ghosts", protocol.ghosts.iter().flat_map(|g| ghost(protocol, g)).collect()),
         ("parameters", protocol.params.iter().map(parameter).collect()),
-        ("calls", protocol.ops.iter().map(|o| call_signature(protocol, o)).collect()),
+        ("images", protocol.images.iter().map(|i| image(protocol, i)).collect()),
+        ("calls", signatures(protocol, false)),
+        ("events", signatures(protocol, true)),
         ("processor", if protocol.cached { vec!["cached".into()] } else { Vec::new() }),
         ("lanes", protocol.lanes.iter().map(|l| format!("{}: {}", l.name, lane_words(protocol, l))).collect()),
         ("messages", messages(protocol)),
@@ -99,6 +101,19 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<(&'static str, Vec<String>)> {
     }
     facts.retain(|(_, lines)| !lines.is_empty());
     facts
+}
+
+/// The calls, or the events that their bodies say.
+fn signatures(protocol: &Protocol, are_events: bool) -> Vec<String> {
+    let asked = protocol.ops.iter().filter(|op| op.is_event == are_events);
+    asked.map(|op| call_signature(protocol, op)).collect()
+}
+
+/// `lock: held: bool, turn: 0..3`
+fn image(protocol: &Protocol, image: &Image) -> String {
+    let field = |field: &ImageField| format!("{}: {}", field.named.name, protocol.type_name(&field.named.ty));
+    let fields: Vec<String> = image.fields.iter().map(field).collect();
+    format!("{}: {}", protocol.objects[image.object.index()], fields.join(", "))
 }
 
 /// A parameter's value, with what the file declares.

@@ -110,7 +110,12 @@ impl Body {
             _ => {
                 let (seen, n) = (self.new_name(), self.draws.below(4));
                 let field = self.draws.of(&["a", "b"]);
-                let value = if field == "a" { n.to_string() } else { format!("not {seen}.b") };
+                let value = match (field, self.draws.below(3)) {
+                    ("b", _) => format!("not {seen}.b"),
+                    (_, 0) => n.to_string(),
+                    (_, 1) => format!("({seen}.a + {n}) % 4"),
+                    _ => format!("(3 * {seen}.a + n) % 3"),
+                };
                 let swap = format!("swap {seen} with {{{field}: {value}}}");
                 if self.draws.below(2) == 0 {
                     let _ = writeln!(
@@ -240,4 +245,29 @@ fn what_programs_see_of_random_bodies_check_sees_too() {
         }
     }
     assert!(looked >= count);
+}
+
+/// What `check` calls impossible, since the types exclude it, a program is not let do.
+#[test]
+fn values_outside_of_their_types_end_a_program() {
+    let bad = |name: &str| format!("{}/tests/bad/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (program, file) = (bad("narrow.c"), bad("narrow.tri"));
+    let holds = trivium(&["check", &file, "--nodes", "1"]);
+    assert!(holds.out.contains("returns 6, which is outside 0..5"), "{holds:?}");
+    for (args, said) in [
+        (["0", "9"], "node 0: narrow.set: n: 9 is outside 0..5"),
+        (["0", "-1"], "node 0: narrow.set: n: -1 is outside 0..5"),
+        (["-1", "0"], "node 0: narrow is asked for the image of gate -1"),
+        (["0", "5"], "node 0: narrow.set: returns 6, which is outside 0..5"),
+    ] {
+        for backend in [&["sim", "-m", "flash"][..], &["run"]] {
+            let (name, options) = backend.split_first().unwrap();
+            let line = [&[*name, &program, "-p", &file, "-n", "1"], options, &["--", args[0], args[1]]].concat();
+            let run = trivium(&line);
+            assert!(run.code == Some(1) && run.err.contains(said), "{run:?}");
+        }
+    }
+    let right = trivium(&["sim", &program, "-p", &file, "-m", "flash", "-n", "1", "--", "0", "4"]);
+    assert_eq!(right.code, Some(0), "{right:?}");
+    assert!(right.out.contains("\n5\n"), "{right:?}");
 }

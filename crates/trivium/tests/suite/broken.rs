@@ -16,7 +16,7 @@ const TAKE_SECONDS: [&str; 5] = [
 const FOUND: [(&str, &str); 83] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
-    ("call-assembly-of-two-threads", "ghost refused"),
+    ("call-assembly-mixed", "ghost refused"),
     ("channel-unordered", "fault"),
     ("eager-exclusive-lent-early", "release_consistency(fence)"),
     ("eager-stale-upgrade", "invariant no_store_is_lost"),

@@ -77,7 +77,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 /// the bodies of calls are parts of a program in C.
 const REFUSED: [(&str, &str); 19] = [
     ("alternating-bit-unordered", "--nodes 2"),
-    ("call-assembly-of-two-threads", ""),
+    ("call-assembly-mixed", ""),
     ("uncached-duplicated", "--nodes 2"),
     ("mshr-entry-lost", "--nodes 2"),
     ("mshr-one-lane", "--nodes 2"),
