@@ -1,5 +1,6 @@
 //! Transitions: which events can happen in a state (`enabled`), and what each does (`docs/semantics.md`, section 6).
 
+mod bodies;
 mod enabled;
 pub(crate) mod ghost;
 pub(crate) mod mechanisms;
@@ -13,7 +14,7 @@ use crate::step::mechanisms::{Effects, ForProgram, Here, Performed};
 use crate::step::remember::{Memory, Name};
 use crate::system::action::{Action, event_kind};
 use crate::system::body;
-use crate::system::calls::{self, Next, Within};
+use crate::system::calls::{self, Within};
 use crate::system::client::{Intent, ThreadPlace};
 use crate::system::copying;
 use crate::system::made::answered_at_once;
@@ -29,7 +30,7 @@ use crate::system::usage::may_use;
 use crate::system::world::{Flight, ThreadState, World};
 use enabled::{Answer, Due, Starts, Unasked, has_open_phases, prefetchable, unasked};
 use trivium_engine::{Disposition, Event, Fault, Node, Object, Outcome};
-use trivium_protocol::{BLOCK, CallAction, EventKind, Line, NODE, OpId, RoleId};
+use trivium_protocol::{BLOCK, CallAction, EventKind, NODE, OpId, RoleId};
 
 /// What a transition did, for reports.
 #[derive(Debug, Default)]
@@ -213,12 +214,7 @@ impl<'m> Stepper<'m> {
                 may_use(model, world, thread, &model.client.intents[intent])?;
                 ghost::tell_call(&mut self.here(world, node), node, &model.client.intents[intent])?;
                 if Within::of(model, &model.client.intents[intent]).is_some() {
-                    if let Intent::Call { op, .. } = &model.client.intents[intent] {
-                        self.reached.way(model.protocol().ops[op.index()].span, true);
-                    }
-                    world.set_thread(&model.layout, thread, ThreadState::Ready, intent);
-                    let next = calls::enter(model, world, thread)?;
-                    return self.goes_on(world, thread, next);
+                    return self.enter(world, thread, intent);
                 }
                 self.raise(world, thread, intent)
             }
@@ -338,19 +334,6 @@ impl<'m> Stepper<'m> {
         }
         let event = self.event_of(thread, number);
         self.dispatch(world, place.node, None, &event, Some(thread), name)
-    }
-
-    /// An engine hears of what a thread of its node has told it. Nobody waits for that.
-    fn hear(&mut self, world: &mut World, thread: usize) -> Result<(), Violation> {
-        let Some(told) = world.told(&self.model.layout, thread) else { return Ok(()) };
-        world.set_told(&self.model.layout, thread, None);
-        let node = self.model.client.threads[thread].node;
-        let name = Some(Name::of_raised(thread, told));
-        if self.finds(node, name, world) {
-            return self.redo(world, node, None);
-        }
-        let event = self.event_of(thread, told);
-        self.dispatch(world, node, None, &event, None, name)
     }
 
     /// The event of what a thread does.
@@ -675,41 +658,6 @@ impl<'m> Stepper<'m> {
         ghost::tell_return(&mut self.here(world, node), node, op, object, value)
     }
 
-    /// What a thread does in the body of its call is done, and has given this.
-    fn acted(&mut self, world: &mut World, thread: usize, result: i64) -> Result<(), Violation> {
-        let next = calls::done(self.model, world, thread, result)?;
-        self.goes_on(world, thread, next)
-    }
-
-    /// The body of a thread's call goes on, or is at its end.
-    fn goes_on(&mut self, world: &mut World, thread: usize, next: Next) -> Result<(), Violation> {
-        let Next::Returns(value) = next else { return Ok(()) };
-        let (_, intent) = world.thread(&self.model.layout, thread);
-        match &self.model.client.intents[intent] {
-            Intent::Call { op, object, .. } => self.returns(world, thread, (intent, *op, *object), value),
-            _ => Ok(()),
-        }
-    }
-
-    /// A thread looks at an image, or swaps it, as its line allows.
-    fn use_image(&mut self, world: &mut World, thread: usize, image: Object) -> Result<(), Violation> {
-        let (model, node) = (self.model, self.model.client.threads[thread].node);
-        let held = model.image_word(world, node, image);
-        let result = match calls::swap(model, world, thread)? {
-            None => held,
-            Some((seen, word)) => {
-                let is_exclusive = world.line(&model.layout, node, image).line == Line::Exclusive;
-                let swaps = is_exclusive && held == seen;
-                if let (true, Some((_, at))) = (swaps, model.layout.line(node, image)) {
-                    world.set_number(at, word.cast_unsigned());
-                }
-                i64::from(swaps)
-            }
-        };
-        self.account.acts.push((thread, result));
-        self.acted(world, thread, result)
-    }
-
     /// Threads that were resumed complete what the tag allows; the others try again as new events.
     fn wake(&mut self, world: &mut World, node: Node) -> Result<(), Violation> {
         let model = self.model;
@@ -756,9 +704,11 @@ impl<'m> Stepper<'m> {
                 && intent.object() == object
                 && model.allowed(world, usize::from(thread), intent)
             {
-                loads += u32::from(
-                    matches!(intent, Intent::Read { .. }) || matches!(intent, Intent::Image { .. }) && !swaps,
-                );
+                loads += u32::from(match intent {
+                    Intent::Read { .. } => true,
+                    Intent::Image { .. } => !swaps,
+                    _ => false,
+                });
                 stores += u32::from(match intent {
                     Intent::Write { .. } | Intent::Rmw { .. } | Intent::Store { .. } => true,
                     Intent::WriteBeside { .. } => are_open,

@@ -66,34 +66,41 @@ pub(crate) fn done(model: &Model, world: &mut World, thread: usize, result: Opti
 fn go_on(model: &Model, world: &mut World, thread: usize, mut at: usize) -> Result<(), Violation> {
     let Some(script) = &model.client.script else { return Ok(()) };
     let body = &script.scenario.threads[thread].body;
-    let value_of = |world: &World, expr: &Expr| {
-        let value = model.engine.evaluate_registers(expr, &registers(model, world));
-        // It is the scenario's mistake, and no fault of the protocol.
-        value.map_err(|fault| Violation::of_scenario(&script.scenario, expr.span, fault.message))
-    };
     while let Some(place) = body.places.get(at) {
-        at = match &place.step {
-            BodyStep::Look(_) => break,
-            BodyStep::Set(register, value) => {
-                let value = value_of(world, value)?;
-                world.set_number(model.layout.register(*register), value.cast_unsigned());
-                at + 1
-            }
-            BodyStep::Unless(condition, other) => {
-                if value_of(world, condition)? == 0 {
-                    *other
-                } else {
-                    at + 1
-                }
-            }
-            BodyStep::Goto(other) => *other,
-            // These stand in the bodies of calls.
-            BodyStep::Act(_) | BodyStep::Fence | BodyStep::Return(_) => at + 1,
+        if let BodyStep::Look(_) = place.step {
+            break;
+        }
+        let value_of = |expr: &Expr| {
+            let value = model.engine.evaluate_registers(expr, &registers(model, world));
+            // It is the scenario's mistake, and no fault of the protocol.
+            value.map_err(|fault| Violation::of_scenario(&script.scenario, expr.span, fault.message))
         };
+        let (next, set) = passed(&place.step, at, value_of)?;
+        if let Some((register, value)) = set {
+            world.set_number(model.layout.register(register), value.cast_unsigned());
+        }
+        at = next;
     }
     for register in &body.forgets[at] {
         world.set_number(model.layout.register(*register), 0);
     }
     world.set_count(&model.layout, thread, fit(at, "the number of a place: there are at most 65,535"));
     Ok(())
+}
+
+/// A step that nobody else sees is done: where its body goes on, and the variable that it sets, with its value.
+///
+/// # Errors
+/// Those of a value that cannot be worked out.
+pub(crate) fn passed<E>(
+    step: &BodyStep,
+    at: usize,
+    value_of: impl FnOnce(&Expr) -> Result<i64, E>,
+) -> Result<(usize, Option<(u16, i64)>), E> {
+    Ok(match step {
+        BodyStep::Set(variable, value) => (at + 1, Some((*variable, value_of(value)?))),
+        BodyStep::Unless(condition, other) => (if value_of(condition)? == 0 { *other } else { at + 1 }, None),
+        BodyStep::Goto(other) => (*other, None),
+        BodyStep::Fence | BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Return(_) => (at + 1, None),
+    })
 }

@@ -3,6 +3,7 @@
 //! A thread in a body stands at an act, which it is about to do or within: a look at an image, a `swap`, an event. All other steps are done with the
 //! act before them. The call itself stays what the thread is about; the act is an intent beside it.
 
+use crate::system::body::passed;
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::promise::{FAULT, Violation};
@@ -155,20 +156,13 @@ fn go_on(model: &Model, world: &mut World, thread: usize, call: &Within, mut at:
                 is_result(model, call, at, value)?;
                 break Next::Returns(value);
             }
-            BodyStep::Set(local, value) => {
-                let value = value_of(world, value)?;
-                call.set(model, world, thread, *local, value);
-                at + 1
-            }
-            BodyStep::Unless(condition, other) => {
-                if value_of(world, condition)? == 0 {
-                    *other
-                } else {
-                    at + 1
+            step => {
+                let (next, set) = passed(step, at, |expr| value_of(world, expr))?;
+                if let Some((local, value)) = set {
+                    call.set(model, world, thread, local, value);
                 }
+                next
             }
-            BodyStep::Goto(other) => *other,
-            BodyStep::Fence | BodyStep::Look(_) => at + 1,
         };
     };
     let (_, number) = world.thread(&model.layout, thread);

@@ -3,7 +3,7 @@
 use super::bodies::{Bodies, RESULT};
 use super::frame::Binding;
 use super::images::word_of;
-use super::types::{fits, is_number};
+use super::types::{fits, fixed_range, is_for_bodies, is_number};
 use super::*;
 use crate::ast::ExprKind as Form;
 use crate::diagnostics::counted;
@@ -45,8 +45,7 @@ impl Compiler {
             let ast::Item::Op { name, params, body: Some(body), .. } = item else { continue };
             let Some(op) = self.protocol.op(&name.text) else { continue };
             let declared = self.protocol.ops[op.index()].clone();
-            let plain = |arg: &Named| matches!(arg.ty, Type::Bool | Type::Int { .. } | Type::Word);
-            if let Some(arg) = declared.args.iter().find(|arg| !plain(arg)) {
+            if let Some(arg) = declared.args.iter().find(|arg| !is_for_bodies(&arg.ty)) {
                 self.error(arg.span, "a body is passed numbers and truth values")
                     .help("let a handler answer the call: leave the body out");
                 continue;
@@ -284,12 +283,7 @@ impl Bodies<'_> {
 
     /// The least and the greatest value of a number, where that is known: a variable that a body keeps may be any, and a field of the image holds what fits it.
     fn range_of(&self, expr: &Expr) -> Option<(i128, i128)> {
-        let of_type = |ty: &Type| match ty {
-            Type::Int { lo, hi } if lo.per_node == 0 && hi.per_node == 0 => {
-                Some((i128::from(lo.constant), i128::from(hi.constant)))
-            }
-            _ => None,
-        };
+        let of_type = |ty: &Type| fixed_range(ty).map(|(lo, hi)| (i128::from(lo), i128::from(hi)));
         if let Some(field) = self.field_in(expr) {
             return of_type(&field.named.ty);
         }

@@ -1,7 +1,7 @@
 //! Images: `object lock image { .. }`, the events that bodies say, and what handlers do to the line (`docs/semantics.md`, section 8).
 
 use super::frame::Frame;
-use super::types::NUMBER;
+use super::types::{NUMBER, fixed_range, is_for_bodies};
 use super::*;
 
 fn at(kind: ExprKind, ty: Type, span: Span) -> Expr {
@@ -107,10 +107,9 @@ impl Compiler {
                     continue;
                 }
                 let rule = "the parameters of an event are numbers and truth values";
-                let args =
-                    self.fields(&event.params, rule, |ty| matches!(ty, Type::Bool | Type::Int { .. } | Type::Word));
+                let args = self.fields(&event.params, rule, is_for_bodies);
                 let result = event.result.as_ref().and_then(|ty| self.ty(ty));
-                if result.as_ref().is_some_and(|ty| !matches!(ty, Type::Bool | Type::Int { .. } | Type::Word)) {
+                if result.as_ref().is_some_and(|ty| !is_for_bodies(ty)) {
                     self.error(event.name.span, "the result of an event is a number or a truth value");
                 }
                 self.protocol.ops.push(Op {
@@ -202,18 +201,12 @@ impl Compiler {
 /// The step that looks whether a number has its place in a field, where its type does not say so.
 fn fits_in(field: &ImageField, value: &Expr) -> Option<StepKind> {
     let Type::Int { hi, .. } = field.named.ty else { return None };
-    if let Type::Int { lo: least, hi: most } = &value.ty
-        && least.per_node == 0
-        && most.per_node == 0
-        && least.constant >= 0
-        && most.constant <= hi.constant
-    {
-        return None;
-    }
-    if let ExprKind::Constant(bound) = value.kind
-        && bound.per_node == 0
-        && (0..=hi.constant).contains(&bound.constant)
-    {
+    let constant = match value.kind {
+        ExprKind::Constant(bound) if bound.per_node == 0 => Some((bound.constant, bound.constant)),
+        _ => None,
+    };
+    let mut known = fixed_range(&value.ty).into_iter().chain(constant);
+    if known.any(|(least, most)| least >= 0 && most <= hi.constant) {
         return None;
     }
     let span = value.span;

@@ -43,6 +43,19 @@ pub(super) fn fits(from: &Type, to: &Type) -> bool {
     }
 }
 
+/// Whether bodies of calls are passed values of a type, and events have them: numbers and truth values.
+pub(super) fn is_for_bodies(ty: &Type) -> bool {
+    matches!(ty, Type::Bool | Type::Int { .. } | Type::Word)
+}
+
+/// The least and the greatest number of a range that does not depend on `nodes`.
+pub(super) fn fixed_range(ty: &Type) -> Option<(i64, i64)> {
+    match ty {
+        Type::Int { lo, hi } if lo.per_node == 0 && hi.per_node == 0 => Some((lo.constant, hi.constant)),
+        _ => None,
+    }
+}
+
 pub(super) fn is_set(ty: &Type) -> bool {
     matches!(ty, Type::NodeSet | Type::IntSet { .. })
 }

@@ -29,7 +29,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, EventKind, NODE, ObjectKindId, OpId, Promise, Type};
+use trivium_protocol::{BLOCK, EventKind, ObjectKindId, OpId, Type};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,21 +437,13 @@ impl<N: CallHost> Caller<'_, N> {
 
     /// The fence of the protocol that has one.
     fn fence(&mut self) -> Result<CallStep, ProgramFault> {
-        let protocols = self.node.core().protocols.clone();
-        let mut fences = protocols.engines.iter().enumerate().filter_map(|(number, engine)| {
-            let fence = engine.protocol().promises.iter().find_map(|promise| match promise {
-                Promise::ReleaseConsistency { acquire: None, release } => *release,
-                _ => None,
-            })?;
-            let op = &engine.protocol().ops[fence.index()];
-            (op.object == NODE && op.args.is_empty()).then_some((number, fence))
-        });
-        match (fences.next(), fences.next()) {
-            (None, _) => Ok(CallStep::Done(0)),
-            (Some((protocol, op)), None) => self.begin_op(protocol, op, Vec::new()),
-            (Some(first), Some(second)) => {
-                let [first, second] = [first, second].map(|(protocol, op)| protocols.call_name(protocol, op));
-                let what = format!("node {}: a fence would be both {first} and {second}", self.node.core().me);
+        let core = self.node.core();
+        match core.protocols.fences[..] {
+            [] => Ok(CallStep::Done(0)),
+            [(protocol, op)] => self.begin_op(protocol, op, Vec::new()),
+            [first, second, ..] => {
+                let [first, second] = [first, second].map(|(protocol, op)| core.protocols.call_name(protocol, op));
+                let what = format!("node {}: a fence would be both {first} and {second}", core.me);
                 Err(self.node.fail(NodeError::subject(what).help("run the program under one protocol with a fence")))
             }
         }
@@ -461,24 +453,22 @@ impl<N: CallHost> Caller<'_, N> {
     fn outside(&self, protocol: usize, args: &[i64]) -> ProgramFault {
         let core = self.node.core();
         let declared = core.protocols.engines[protocol].protocol();
-        let &[call, parameter, value] = args else { return ProgramFault::new("a header of another version") };
-        let Some(op) = usize::try_from(call).ok().and_then(|call| declared.ops.get(call)) else {
-            return ProgramFault::new("a header of another version");
+        let said = || {
+            let &[call, parameter, value] = args else { return None };
+            let op = declared.ops.get(usize::try_from(call).ok()?)?;
+            let (what, ty) = match usize::try_from(parameter) {
+                Ok(at) => op.args.get(at).map(|arg| (format!("{}: {value}", arg.name), &arg.ty))?,
+                Err(_) => (format!("returns {value}, which"), op.result.as_ref()?),
+            };
+            let is = match ty {
+                Type::Int { lo, hi } => {
+                    format!("is outside {}..{}", lo.at(core.protocols.nodes), hi.at(core.protocols.nodes))
+                }
+                _ => "is neither 0 nor 1".to_string(),
+            };
+            Some(format!("node {}: {}.{}: {what} {is}", core.me, declared.name, op.name))
         };
-        let named = usize::try_from(parameter).ok().and_then(|at| op.args.get(at));
-        let (what, ty) = match (named, &op.result) {
-            (Some(arg), _) => (format!("{}: {value}", arg.name), &arg.ty),
-            (None, Some(result)) => (format!("returns {value}, which"), result),
-            (None, None) => return ProgramFault::new("a header of another version"),
-        };
-        let is = match ty {
-            Type::Int { lo, hi } => {
-                let nodes = core.protocols.nodes;
-                format!("is outside {}..{}", lo.at(nodes), hi.at(nodes))
-            }
-            _ => "is neither 0 nor 1".to_string(),
-        };
-        ProgramFault::new(format!("node {}: {}.{}: {what} {is}", core.me, declared.name, op.name))
+        ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
     }
 
     /// The place of this node's image of an object; of the least number, which is no object's, how many objects have room for one.

@@ -69,11 +69,10 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
         return Err(NodeError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
     };
     let protocol = &protocols[number];
-    let images = || protocol.images.iter().map(|image| (image.object, &protocol.objects[image.object.index()]));
     if let Some(kind) = call.op.strip_prefix(trivium_protocol::IMAGE_IMPORT)
-        && let Some((object, _)) = images().find(|(_, name)| *name == kind)
+        && let Some(image) = protocol.images.iter().find(|image| protocol.objects[image.object.index()] == kind)
     {
-        return Ok(Imported::Image(number, object));
+        return Ok(Imported::Image(number, image.object));
     }
     if call.op == trivium_protocol::OUTSIDE_IMPORT {
         return Ok(Imported::Outside(number));

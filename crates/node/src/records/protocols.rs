@@ -7,7 +7,7 @@ use trivium_engine::Engine;
 use trivium_guest::SHARED_BASE;
 use trivium_protocol::copies::{keeping_roles, may_look_at_forgotten};
 use trivium_protocol::walk::performs_for_threads;
-use trivium_protocol::{Assume, BLOCK, LaneId, ObjectKindId, OpId, Promise, Protocol, RoleId, Type};
+use trivium_protocol::{Assume, BLOCK, LaneId, NODE, ObjectKindId, OpId, Promise, Protocol, RoleId, Type};
 use trivium_protocol::{NoRmw, refuses_rmw};
 
 /// No object, node or thread, as a protocol has it.
@@ -96,6 +96,8 @@ pub struct Protocols {
     pub no_rmw: Vec<Option<NoRmw>>,
     /// Of each protocol, its calls that move bytes while the program goes on, if it has them.
     pub split_phase: Vec<Option<SplitPhaseCalls>>,
+    /// The calls, each with its protocol, after which all earlier stores of a thread have been performed.
+    pub fences: Vec<(usize, OpId)>,
     /// Of each protocol, whether its handlers perform accesses for threads.
     pub performs_for_threads: Vec<bool>,
     /// Of each protocol, and behind the last, how many kinds of messages those before it have.
@@ -192,6 +194,7 @@ impl Protocols {
             default: engines.iter().position(|engine| engine.answers_accesses()).unwrap_or(0),
             no_rmw: engines.iter().map(|engine| refuses_rmw(engine.protocol())).collect(),
             split_phase: engines.iter().map(|engine| SplitPhaseCalls::of(engine.protocol())).collect(),
+            fences: (0..).zip(&engines).filter_map(|(at, engine)| Some((at, fence_of(engine.protocol())?))).collect(),
             performs_for_threads: of_each(performs_for_threads),
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,
@@ -247,4 +250,14 @@ impl Protocols {
     pub fn block_number(&self, offset: u64) -> u32 {
         u32::try_from(offset >> self.block.trailing_zeros()).unwrap_or(u32::MAX)
     }
+}
+
+/// The call of a protocol that releases what its thread has stored, with nothing else to say: it promises `release_consistency` of it alone.
+fn fence_of(protocol: &Protocol) -> Option<OpId> {
+    let fence = protocol.promises.iter().find_map(|promise| match promise {
+        Promise::ReleaseConsistency { acquire: None, release } => *release,
+        _ => None,
+    })?;
+    let op = &protocol.ops[fence.index()];
+    (op.object == NODE && op.args.is_empty()).then_some(fence)
 }
