@@ -1,8 +1,8 @@
 /* barriertime.c: how long a barrier takes from the last arrival to the first release, and from that to the last.
  *
  * The barrier is one by a counter; -DMCS has Mellor-Crummey and Scott's tree (-DJOIN=4, -DRELEASE=2), -DTOURNAMENT a tournament (-DRADIX=2), -DMASTER one
- * master (all of baselines.h); -DFLASH that of the protocol flash-barrier, with -DTWICE two of them, one after the other, of which the first is for the master, and
- * with -DFLAG one, behind which all wait for a word that the master writes. Node 0, the root of all trees, comes long after the others (-m 0), or all come in the same cycle (-m 1); or barriers follow each
+ * master (all of baselines.h); -DFLASH that of the protocol flash-barrier (-DJOIN=4, -DRELEASE=2), with -DTWICE two of them, one after the other, of which the first is
+ * for the master, with -DFLAG one, after which all wait for a word that the master writes, and with -DCUSTOM one from which the master goes on alone, and lets the others go. Node 0, the root of all trees, comes long after the others (-m 0), or all come in the same cycle (-m 1); or barriers follow each
  * other at once (-m 2), where a master releases the others as soon as it may go on. Times are in the processor's cycles, and the mean of -r barriers.
  */
 #include "baselines.h"
@@ -32,24 +32,34 @@ static struct option options[OPTIONS] = {
 
 #if defined FLASH
 #include "trivium/flash-barrier.h"
+static void init(int has_master) { flash_barrier_init(0, trivium_nodes(), JOIN, RELEASE, 0, 1, has_master); }
 #if defined FLAG
 static volatile int32_t *go;
 static int32_t turn;
-static void make_barrier(void) { go = trivium_alloc_on((int)options[HOME].value, BASELINE_LINE); }
+static void make_barrier(void) {
+    init(0);
+    go = trivium_alloc_on((int)options[HOME].value, BASELINE_LINE);
+}
 static inline void meet(void) {
     flash_barrier_arrive(0);
     turn += 1;
     if (trivium_node() == 0) *go = turn;
     else spin_until(go, turn);
 }
+#elif defined CUSTOM
+static void make_barrier(void) { init(1); }
+static inline void meet(void) {
+    flash_barrier_arrive(0);
+    if (trivium_node() == 0) flash_barrier_let_go(0);
+}
 #elif defined TWICE
-static void make_barrier(void) {}
+static void make_barrier(void) { init(0); }
 static inline void meet(void) {
     flash_barrier_arrive(0);
     flash_barrier_arrive(0);
 }
 #else
-static void make_barrier(void) {}
+static void make_barrier(void) { init(0); }
 static inline void meet(void) { flash_barrier_arrive(0); }
 #endif
 static int32_t look(void) { return 0; } /* nothing that others have written is in memory */

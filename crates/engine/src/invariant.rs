@@ -84,6 +84,20 @@ impl Engine {
         self.condition(&mut view, &condition.condition, object)
     }
 
+    /// The same of an assumption that looks at nothing but the call ([`Condition::is_of_call`]).
+    ///
+    /// # Errors
+    /// As [`Self::evaluate_condition`].
+    pub fn evaluate_of_call(
+        &self,
+        condition: &Condition,
+        me: Node,
+        object: Object,
+        args: &[i64],
+    ) -> Result<bool, Fault> {
+        self.evaluate_condition(condition, me, object, args, &Nowhere)
+    }
+
     /// The value of an expression over variables of a scenario's threads, such as of its `forbid`.
     ///
     /// # Errors

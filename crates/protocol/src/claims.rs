@@ -1,7 +1,8 @@
 //! What a protocol promises, and under which use: promises, assumptions, invariants, and what must follow.
 
 use crate::source::Span;
-use crate::{EventKind, Expr, ObjectKindId, OpId};
+use crate::walk::visit;
+use crate::{EventKind, Expr, ExprKind, ObjectKindId, OpId};
 
 /// What the protocol guarantees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +104,30 @@ pub struct Condition {
     pub text: String,
     /// Where it was written.
     pub span: Span,
+}
+
+impl Condition {
+    /// Whether it looks at nothing but who makes the call and with what, so that it is the same in every state.
+    pub fn is_of_call(&self) -> bool {
+        let mut is_of_call = true;
+        visit(&self.condition, &mut |part| {
+            is_of_call &= matches!(
+                part.kind,
+                ExprKind::Constant(_)
+                    | ExprKind::Local(_)
+                    | ExprKind::Me
+                    | ExprKind::Object
+                    | ExprKind::Given(_)
+                    | ExprKind::Optional(_)
+                    | ExprKind::Not(_)
+                    | ExprKind::Negate(_)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Index(_)
+                    | ExprKind::NodeAt(_)
+            );
+        });
+        is_of_call
+    }
 }
 
 /// An own invariant of the protocol, checked in every state.

@@ -12,6 +12,9 @@ pub const IMAGE_IMPORT: &str = "image:";
 /// of the argument or [`RESULT_OF_CALL`], and the value.
 pub const OUTSIDE_IMPORT: &str = "outside:";
 
+/// Before the name of a call with a body, the name by which a program imports what holds each such call against the assumptions about it.
+pub const BEGINS_IMPORT: &str = "begins:";
+
 /// What stands for the result where the arguments of a call are numbered.
 pub const RESULT_OF_CALL: i64 = -1;
 

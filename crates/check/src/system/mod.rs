@@ -25,4 +25,5 @@ pub(crate) mod told;
 pub(crate) mod unread;
 pub(crate) mod usage;
 pub(crate) mod values;
+pub(crate) mod ways;
 pub(crate) mod world;

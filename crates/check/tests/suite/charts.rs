@@ -34,15 +34,8 @@ fn protocol(name: &str) -> Arc<Protocol> {
         let options = trivium_lang::Options { params, load: Some(&load) };
         trivium_lang::compile(name, &text, &options).unwrap_or_else(|wrong| panic!("{wrong}"))
     };
-    let mut sizes = compiled(Vec::new()).sizes_to_check();
-    if name == OF_DIFFERENT_TREES {
-        sizes.iter_mut().filter(|(parameter, _)| parameter == "release").for_each(|(_, children)| *children = 4);
-    }
-    Arc::new(compiled(sizes))
+    Arc::new(compiled(compiled(Vec::new()).sizes_to_check()))
 }
-
-/// It goes wrong with 4 nodes, whose trees of arrival and of release are not alike.
-const OF_DIFFERENT_TREES: &str = "broken/flash-barrier-reset-late.tri";
 
 fn explored(file: &str, config: &Config) -> (Arc<Protocol>, Report, Story) {
     let protocol = protocol(file);

@@ -36,7 +36,6 @@ const JOBS_USED: &str = "it needs all jobs of two nodes in use, which none of th
 const INVARIANT: &str = "it breaks an invariant, and no real run looks at one";
 const PENDING: &str =
     "it needs an owner whose answer comes to the home long after it has come to the node that has asked";
-const TREES: &str = "it needs two trees that differ, and a run takes the file's parameters";
 const HINTS: &str = "it needs a hint that comes before the lock, from another node";
 const PATIENCE: &str = "it needs a token that comes and is used at the moment at which it is given up";
 const AGAIN: &str = "it needs a node that takes the lock again before its engine hears that it has unlocked it";
@@ -47,6 +46,7 @@ const CHAIN: &str = include_str!("../../stress/chain.c");
 const POOL: &str = include_str!("../../stress/pool.c");
 const ITEMS: &str = include_str!("../../stress/items.c");
 const JOBS: &str = include_str!("../../stress/jobs.c");
+const BARRIERS: &str = include_str!("../../stress/barriers.c");
 const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 const BANK: &str = include_str!("../../stress/bank.c");
@@ -56,7 +56,7 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 83] = [
+const FILES: [(&str, usize, Way); 85] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
@@ -79,9 +79,11 @@ const FILES: [(&str, usize, Way); 83] = [
     ("fbcopy-sent-before-collected", 3, Text(WORDS, &[], &[])),
     ("fbcopy-sharers-left", 3, Cannot(ROOM)),
     ("fbcopy-sharers-untold", 3, Cannot(LATE)),
+    ("flash-barrier-early-lost", 2, Text(BARRIERS, &[], &["stache"])),
+    ("flash-barrier-let-go-twice", 3, Text(BARRIERS, &["-DMASTER=1"], &["stache"])),
     ("flash-barrier-line-kept", 2, InPlaceOf("barrierbench-flash.c", "flash-barrier", &["stache"])),
     ("flash-barrier-new-sense", 2, InPlaceOf("barrierbench-flash.c", "flash-barrier", &["stache"])),
-    ("flash-barrier-reset-late", 4, Cannot(TREES)),
+    ("flash-barrier-reset-late", 4, Text(BARRIERS, &[], &["stache"])),
     ("flash-early-forgotten", 3, Cannot(EVICTS)),
     ("flash-fenced-at-ownership", 3, Text(CHAIN, &["-DFENCE=flash_fenced_at_ownership_fence()"], &[])),
     ("flash-fenced-told-late", 3, Text(CHAIN, &["-DFENCE=flash_fenced_told_late_fence()"], &[])),

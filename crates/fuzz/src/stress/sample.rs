@@ -71,13 +71,14 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
 }
 
 /// Programs that need protocols of their own.
-const CUSTOM: [(&str, &[&str], Answer); 11] = [
+const CUSTOM: [(&str, &[&str], Answer); 12] = [
     ("em3d-update.c", &["stache", "deferred-update"], Answer::Simulated),
     ("bodies-update.c", &["stache", "update", "migratory"], Answer::Simulated),
     ("lockbench-token.c", &["stache", "token-lock"], Answer::Says("ok")),
     ("barrierbench-tree.c", &["stache", "tree-barrier"], Answer::Says("ok")),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"], Answer::Says("ok")),
     ("barrierbench-flash.c", &["stache", "flash-barrier"], Answer::Says("ok")),
+    ("barriergrid.c", &["stache", "flash-barrier"], Answer::Says("ok")),
     ("splitphase.c", &["swcc"], Answer::Says("ok")),
     ("scatter.c", &["stache", "remote-write"], Answer::Says("ok")),
     ("allgather.c", &["stache", "channel"], Answer::Says("ok")),

@@ -20,6 +20,18 @@ fn is_checked(op: &Op) -> bool {
     op.body.is_some() && op.args.iter().map(|arg| &arg.ty).chain(&op.result).any(is_narrow)
 }
 
+/// Whether something is assumed about a call with a body, so that each is held against it.
+fn is_assumed(protocol: &Protocol, op: &Op) -> bool {
+    let is = |id: &OpId| protocol.ops[id.index()].name == op.name;
+    let in_order = |assume: &Assume| match assume {
+        Assume::Alternate(first, second) | Assume::Before(first, second) => is(first) || is(second),
+        Assume::Once(only) => is(only),
+        _ => false,
+    };
+    let is_used = |condition: &Condition| matches!(&condition.event, EventKind::Op(of) if is(of));
+    op.body.is_some() && (protocol.assumptions.iter().any(in_order) || protocol.conditions.iter().any(is_used))
+}
+
 /// What functions of bodies call: those that give the places of this node's images, and one that refuses a value outside of its type.
 pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
     if protocol.ops.iter().any(is_checked) {
@@ -28,6 +40,17 @@ pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
             "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{OUTSIDE_IMPORT}\")))\n\
              void trivium_outside_{prefix}(int64_t call, int64_t parameter, int64_t value);\n",
             protocol.name,
+        );
+    }
+    for op in protocol.ops.iter().filter(|op| is_assumed(protocol, op)) {
+        let words = usize::from(op.object != NODE) + op.args.len();
+        let _ = write!(
+            text,
+            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{BEGINS_IMPORT}{}\")))\nvoid trivium_begins_{prefix}_{}({});\n",
+            protocol.name,
+            op.name,
+            op.name,
+            or_void(&vec!["int64_t".to_string(); words]),
         );
     }
     for image in &protocol.images {
@@ -123,6 +146,11 @@ impl BodyInC<'_> {
             if let Some(is_inside) = inside(&arg.ty, &self.local(at)) {
                 let _ = writeln!(text, "    if (!({is_inside})) {};", self.outside(at as i64, &self.local(at)));
             }
+        }
+        if is_assumed(self.protocol, self.op) {
+            let object = self.object.iter().cloned();
+            let args: Vec<String> = object.chain((0..self.passed).map(|arg| self.local(arg))).collect();
+            let _ = writeln!(text, "    trivium_begins_{}_{}({});", self.prefix, self.op.name, args.join(", "));
         }
         for local in self.passed..self.body.locals.len() {
             // Without a sign, a field is a shift and a mask.

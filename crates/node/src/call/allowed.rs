@@ -196,30 +196,40 @@ impl<C> NodeCore<C> {
         *words = engine
             .words_passed(op, words)
             .map_err(|what| Refusal::Program(ProgramFault::new(format!("node {}: {name}: {what}", self.me))))?;
-        let begun = match engine.protocol().conditions.is_empty() {
-            true => Ok(()),
-            false => self.begin_here(protocol, object),
-        };
-        let broken = match begun
-            .and_then(|()| self.broken_condition(protocol, op, object, words).map_err(|fault| fault.message))
-        {
-            Ok(None) => self.usage.call(protocol, engine.protocol(), op, object).err(),
-            Ok(broken) => broken,
-            Err(what) => return Err(Refusal::Broken(NodeError::subject(what))),
-        };
-        if let Some(assumption) = broken {
-            let error = NodeError::subject(format!(
-                "node {} calls {name} on object {} against the protocol's assumption `{assumption}`",
-                self.me, object.id
-            ))
-            .help("change the program: the protocol keeps its promises only under this use");
-            return Err(Refusal::Broken(error));
-        }
+        self.keeps_assumptions(protocol, op, object, words).map_err(Refusal::Broken)?;
         if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(object)).is_none() {
             let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
             return Err(Refusal::Program(ProgramFault::new(what)));
         }
         Ok(())
+    }
+
+    /// A call is about to be made, with these arguments: it counts.
+    ///
+    /// # Errors
+    /// Its protocol assumes that it is not made.
+    pub(crate) fn keeps_assumptions(
+        &mut self,
+        protocol: usize,
+        op: OpId,
+        object: Object,
+        words: &[i64],
+    ) -> Result<(), NodeError> {
+        let engine = self.protocols.engines[protocol].clone();
+        let called =
+            format!("node {} calls {} on object {}", self.me, self.protocols.call_name(protocol, op), object.id);
+        let begun = match engine.protocol().conditions.is_empty() {
+            true => Ok(()),
+            false => self.begin_here(protocol, object),
+        };
+        let broken = begun
+            .and_then(|()| self.broken_condition(protocol, op, object, words).map_err(|fault| fault.message))
+            .map_err(|what| NodeError::subject(format!("{called}: {what}")))?
+            .or_else(|| self.usage.call(protocol, engine.protocol(), op, object).err());
+        let Some(assumption) = broken else { return Ok(()) };
+        let what = format!("{called} against the protocol's assumption `{assumption}`");
+        let help = "change the program: the protocol keeps its promises only under this use";
+        Err(NodeError::subject(what).help(help))
     }
 
     /// What an operation is for the protocol of the memory at an address. How large a block is, is 0 where the protocol has no such calls.

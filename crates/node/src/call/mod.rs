@@ -270,6 +270,7 @@ impl<N: CallHost> Caller<'_, N> {
                     Imported::Op(protocol, op) => self.begin_op(protocol, op, args.clone()),
                     Imported::Image(protocol, kind) => self.image(protocol, kind, args),
                     Imported::Outside(protocol) => Err(self.outside(protocol, args)),
+                    Imported::Begins(protocol, op) => self.begins(protocol, op, args.clone()),
                 };
             }
             Call::SplitPhase { what, addr, bytes, place } => {
@@ -447,6 +448,17 @@ impl<N: CallHost> Caller<'_, N> {
                 Err(self.node.fail(NodeError::subject(what).help("run the program under one protocol with a fence")))
             }
         }
+    }
+
+    /// A call with a body begins, about which something is assumed.
+    fn begins(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<CallStep, ProgramFault> {
+        if let Some(object) = self.node.core().called_object(protocol, op, &mut words)? {
+            self.node
+                .core_mut()
+                .keeps_assumptions(protocol, op, object, &words)
+                .map_err(|error| self.node.fail(error))?;
+        }
+        Ok(CallStep::Done(0))
     }
 
     /// A body of a call was passed, or would return, a value outside of its type.

@@ -77,6 +77,11 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
     if call.op == trivium_protocol::OUTSIDE_IMPORT {
         return Ok(Imported::Outside(number));
     }
+    if let Some(op) = call.op.strip_prefix(trivium_protocol::BEGINS_IMPORT).and_then(|name| protocol.op(name))
+        && protocol.passed_to(op) + usize::from(protocol.ops[op.index()].object != NODE) == call.params
+    {
+        return Ok(Imported::Begins(number, op));
+    }
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);

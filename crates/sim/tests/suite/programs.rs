@@ -196,6 +196,10 @@ fn locks_barriers_and_messages_work() {
         Run::of("barrierbench-tree", &["-n", "5"]).under(&["stache", "tree-barrier"]).nodes(nodes).right();
         Run::of("lockbench-flash", &["-n", "24"]).under(&["stache", "flash-lock"]).nodes(nodes).right();
         Run::of("barrierbench-flash", &["-n", "5"]).under(&["stache", "flash-barrier"]).nodes(nodes).right();
+        for way in ["0", "1"] {
+            let grid = Run::of("barriergrid", &["-c", if nodes < 2 { "1" } else { "2" }, "-n", "4", "-s", way]);
+            grid.under(&["stache", "flash-barrier"]).nodes(nodes).right();
+        }
         Run::of("scatter", &["-n", "40"]).under(&["stache", "remote-write"]).nodes(nodes).right();
         // Longer than a range, and with packets that are full and not.
         for words in ["32", "33", slow::all_or("50000", "5000")] {

@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 83] = [
+const FOUND: [(&str, &str); 85] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("call-assembly-mixed", "ghost refused"),
@@ -36,9 +36,11 @@ const FOUND: [(&str, &str); 83] = [
     ("fbcopy-sent-before-collected", "last_write"),
     ("fbcopy-sharers-left", "deadlock"),
     ("fbcopy-sharers-untold", "last_write"),
+    ("flash-barrier-early-lost", "deadlock"),
+    ("flash-barrier-let-go-twice", "ghost round"),
     ("flash-barrier-line-kept", "deadlock"),
     ("flash-barrier-new-sense", "deadlock"),
-    ("flash-barrier-reset-late", "barrier(arrive)"),
+    ("flash-barrier-reset-late", "deadlock"),
     ("flash-early-forgotten", "deadlock"),
     ("flash-fenced-at-ownership", "release_consistency(fence)"),
     ("flash-fenced-told-late", "scenario writer_elsewhere"),

@@ -3,6 +3,7 @@
 mod architecture;
 #[path = "../../../check/tests/suite/arrays/protocol.rs"]
 mod arrays;
+mod barriers;
 mod block_arguments;
 #[path = "../../../check/tests/suite/blocks/mod.rs"]
 mod blocks;

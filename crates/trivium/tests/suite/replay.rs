@@ -75,7 +75,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 
 /// Broken protocols whose counterexamples no machine can be made to follow: its network delivers each message once, blocks have their homes in turn, and
 /// the bodies of calls are parts of a program in C.
-const REFUSED: [(&str, &str); 19] = [
+const REFUSED: [(&str, &str); 21] = [
     ("alternating-bit-unordered", "--nodes 2"),
     ("call-assembly-mixed", ""),
     ("uncached-duplicated", "--nodes 2"),
@@ -86,6 +86,8 @@ const REFUSED: [(&str, &str); 19] = [
     ("fbcopy-owner-kept", "--nodes 2"),
     ("fbcopy-sharers-left", "--nodes 2"),
     ("fbcopy-sharers-untold", "--nodes 2"),
+    ("flash-barrier-early-lost", ""),
+    ("flash-barrier-let-go-twice", ""),
     ("flash-barrier-line-kept", ""),
     ("flash-barrier-new-sense", ""),
     ("flash-barrier-reset-late", ""),

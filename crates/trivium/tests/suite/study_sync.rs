@@ -117,9 +117,9 @@ fn flash_sends_no_message_too_many() {
     // All eight have it once a round, and ask before; the first who asks finds the home at the end of the queue, and so does the home.
     assert_eq!(of_lock("8", "4"), [14, 8]);
     for radix in ["1", "2", "5"] {
-        let set = ["join", "release"].map(|tree| format!("protocol.{tree}={radix}"));
-        let args = ["-n", "13", "--set", &set[0], "--set", &set[1], "--", "-m", "1", "-q", "2000"];
-        assert_eq!(messages("barriertime", "-DFLASH", "flash-barrier", &args, ["BarJoin", "BarRelease"]), [12, 12]);
+        let flags = format!("-DFLASH -DJOIN={radix} -DRELEASE={radix}");
+        let args = ["-n", "13", "--", "-m", "1", "-q", "2000"];
+        assert_eq!(messages("barriertime", &flags, "flash-barrier", &args, ["BarJoin", "BarRelease"]), [12, 12]);
     }
 }
 

@@ -8,6 +8,21 @@
 #include <stdint.h>
 #include "trivium.h"
 
+__attribute__((import_module("trivium:flash-barrier"), import_name("outside:")))
+void trivium_outside_flash_barrier(int64_t call, int64_t parameter, int64_t value);
+
+__attribute__((import_module("trivium:flash-barrier"), import_name("begins:arrive")))
+void trivium_begins_flash_barrier_arrive(int64_t);
+
+__attribute__((import_module("trivium:flash-barrier"), import_name("begins:enter")))
+void trivium_begins_flash_barrier_enter(int64_t);
+
+__attribute__((import_module("trivium:flash-barrier"), import_name("begins:passed")))
+void trivium_begins_flash_barrier_passed(int64_t, int64_t);
+
+__attribute__((import_module("trivium:flash-barrier"), import_name("begins:let_go")))
+void trivium_begins_flash_barrier_let_go(int64_t);
+
 __attribute__((import_module("trivium:flash-barrier"), import_name("image:barrier")))
 int64_t trivium_image_flash_barrier_barrier_import(int64_t barrier);
 
@@ -28,8 +43,20 @@ static inline volatile int64_t *trivium_image_flash_barrier_barrier(int32_t barr
 __attribute__((import_module("trivium:flash-barrier"), import_name("come")))
 int64_t trivium_flash_barrier_come(int64_t);
 
+__attribute__((import_module("trivium:flash-barrier"), import_name("free")))
+void trivium_flash_barrier_free(int64_t);
+
+__attribute__((import_module("trivium:flash-barrier"), import_name("init")))
+void trivium_flash_barrier_init(int64_t barrier, int64_t total, int64_t join, int64_t release, int64_t first, int64_t step, int64_t has_master);
+
+/* total is from 1 to nodes; join is from 1 to 5; release is from 1 to 5; first is a node; step is from 1 to nodes; has_master is 0 or 1. */
+static inline void flash_barrier_init(int32_t barrier, int64_t total, int64_t join, int64_t release, int32_t first, int64_t step, int has_master) {
+    trivium_flash_barrier_init(barrier, total, join, release, first, step, has_master);
+}
+
 static inline void flash_barrier_arrive(int32_t barrier) {
     volatile int64_t *trivium_image = trivium_image_flash_barrier_barrier(barrier);
+    trivium_begins_flash_barrier_arrive(barrier);
     __attribute__((unused)) int64_t old_0 = 0;
     __attribute__((unused)) uint64_t seen_1 = 0;
     trivium_fence();
@@ -40,6 +67,38 @@ at_3:
         seen_1 = trivium_wait_until_changed64(trivium_image, seen_1);
         goto at_3;
     }
+}
+
+/* the result is 0 or 1. */
+static inline int flash_barrier_enter(int32_t barrier) {
+    trivium_begins_flash_barrier_enter(barrier);
+    __attribute__((unused)) int64_t seen_0 = 0;
+    trivium_fence();
+    seen_0 = trivium_flash_barrier_come(barrier);
+    {
+        int64_t trivium_result = seen_0;
+        if (!(trivium_result == 0 || trivium_result == 1)) trivium_outside_flash_barrier(2, -1, trivium_result);
+        return trivium_result;
+    }
+}
+
+/* before is 0 or 1; the result is 0 or 1. */
+static inline int flash_barrier_passed(int32_t barrier, int before) {
+    volatile int64_t *trivium_image = trivium_image_flash_barrier_barrier(barrier);
+    if (!(before == 0 || before == 1)) trivium_outside_flash_barrier(3, 0, before);
+    trivium_begins_flash_barrier_passed(barrier, before);
+    __attribute__((unused)) uint64_t seen_1 = 0;
+    seen_1 = (uint64_t)*trivium_image;
+    {
+        int64_t trivium_result = ((((seen_1 / INT64_C(1)) % INT64_C(2)) != INT64_C(0)) != before);
+        if (!(trivium_result == 0 || trivium_result == 1)) trivium_outside_flash_barrier(3, -1, trivium_result);
+        return trivium_result;
+    }
+}
+
+static inline void flash_barrier_let_go(int32_t barrier) {
+    trivium_begins_flash_barrier_let_go(barrier);
+    trivium_flash_barrier_free(barrier);
 }
 
 #endif

@@ -16,13 +16,14 @@ pub const PROGRAMS: [(&str, &[&str]); 10] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 15] = [
+pub const CUSTOM: [(&str, &[&str]); 16] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"]),
     ("barrierbench-flash.c", &["flash-fenced", "flash-barrier"]),
+    ("barriergrid.c", &["stache", "flash-barrier"]),
     ("splitphase.c", &["swcc"]),
     ("scatter.c", &["stache", "remote-write"]),
     ("allgather.c", &["stache", "channel"]),
