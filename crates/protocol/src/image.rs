@@ -12,6 +12,9 @@ pub const IMAGE_IMPORT: &str = "image:";
 /// of the argument or [`RESULT_OF_CALL`], and the value.
 pub const OUTSIDE_IMPORT: &str = "outside:";
 
+/// How a program imports what ends it where a body of a call asserts something false: the number of the call, its object or 0, and the place in the body.
+pub const ASSERT_IMPORT: &str = "assert:";
+
 /// What stands for the result where the arguments of a call are numbered.
 pub const RESULT_OF_CALL: i64 = -1;
 

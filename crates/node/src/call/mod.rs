@@ -29,7 +29,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, EventKind, ObjectKindId, OpId, Type};
+use trivium_protocol::{BLOCK, BodyStep, EventKind, NODE, ObjectKindId, OpId, Type};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +270,7 @@ impl<N: CallHost> Caller<'_, N> {
                     Imported::Op(protocol, op) => self.begin_op(protocol, op, args.clone()),
                     Imported::Image(protocol, kind) => self.image(protocol, kind, args),
                     Imported::Outside(protocol) => Err(self.outside(protocol, args)),
+                    Imported::False(protocol) => Err(self.is_false(protocol, args)),
                 };
             }
             Call::SplitPhase { what, addr, bytes, place } => {
@@ -467,6 +468,28 @@ impl<N: CallHost> Caller<'_, N> {
                 _ => "is neither 0 nor 1".to_string(),
             };
             Some(format!("node {}: {}.{}: {what} {is}", core.me, declared.name, op.name))
+        };
+        ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
+    }
+
+    /// What a body of a call asserts is false.
+    fn is_false(&self, protocol: usize, args: &[i64]) -> ProgramFault {
+        let core = self.node.core();
+        let declared = core.protocols.engines[protocol].protocol();
+        let said = || {
+            let &[call, object, place] = args else { return None };
+            let op = declared.ops.get(usize::try_from(call).ok()?)?;
+            let places = &op.body.as_ref()?.steps.places;
+            let BodyStep::Assert(condition) = &places.get(usize::try_from(place).ok()?)?.step else { return None };
+            let about = match op.object {
+                NODE => String::new(),
+                kind => format!(" of {} {object}", declared.objects[kind.index()]),
+            };
+            let (text, at) = (declared.sources.excerpt(condition.span), declared.sources.place(condition.span));
+            Some(format!(
+                "node {}: {}.{}{about} asserts `{text}`, which is false ({at})",
+                core.me, declared.name, op.name
+            ))
         };
         ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
     }

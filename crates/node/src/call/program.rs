@@ -77,6 +77,9 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
     if call.op == trivium_protocol::OUTSIDE_IMPORT {
         return Ok(Imported::Outside(number));
     }
+    if call.op == trivium_protocol::ASSERT_IMPORT {
+        return Ok(Imported::False(number));
+    }
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);

@@ -44,6 +44,8 @@ pub enum Imported {
     Op(usize, OpId),
     /// What refuses a value that a body of a call of the protocol is passed, or returns.
     Outside(usize),
+    /// What says that an assertion in a body of a call of the protocol is false.
+    False(usize),
     /// The place of this node's image of an object.
     Image(usize, ObjectKindId),
 }
