@@ -215,7 +215,7 @@ impl<C> NodeCore<C> {
             .help("change the program: the protocol keeps its promises only under this use");
             return Err(Refusal::Broken(error));
         }
-        if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(object)).is_none() {
+        if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(protocol, object)).is_none() {
             let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
             return Err(Refusal::Program(ProgramFault::new(what)));
         }

@@ -9,6 +9,7 @@ mod binding;
 mod conditions;
 mod doing;
 mod linked;
+mod placing;
 mod program;
 mod reach;
 mod stood;
@@ -232,6 +233,11 @@ impl<N: CallHost> Caller<'_, N> {
             Call::ParallelStart => {
                 self.node.core().check_starts_once().map_err(|error| self.node.fail(error))?;
                 return Ok(self.come_to(Purpose::Start));
+            }
+            Call::Place { protocol, kind, object, node } => {
+                let placing = self.node.core().placing((protocol, kind), *object, *node);
+                let placing = placing.map_err(|error| self.node.fail(error))?;
+                return Ok(self.come_to(Purpose::Place(placing)));
             }
             Call::Barrier => return Ok(self.come_to(Purpose::Barrier)),
             Call::Fence => return self.fence(),
