@@ -111,6 +111,11 @@ TRIVIUM_IMPORT("trivium", "bind") void trivium_bind(void *memory, const char *pr
  * barrier: every node makes the call once. The blocks of these pages must be at home by then, as for trivium_bind. */
 TRIVIUM_IMPORT("trivium", "parallel_start") void trivium_parallel_start(void);
 
+/* Says where an object that is no block is at home: object `object` of a kind of a protocol, as lock 3 of flash-lock, which is else at node
+ * 3 % trivium_nodes(). Collective, and a barrier: every node makes the same call, before any of them makes a call about the object. */
+TRIVIUM_IMPORT("trivium", "place")
+void trivium_place(const char *protocol, const char *kind, uint32_t object, int node);
+
 /* Waits until all earlier stores of this node have been performed everywhere: under a protocol that promises
  * release_consistency(f) it calls f, under all others it returns at once, since their stores have been performed when the
  * program goes on. The bodies of a protocol's calls say it, before they let others see what was stored. */

@@ -226,6 +226,17 @@ pub enum Call {
     },
     /// `trivium_parallel_start()`: collective, and a barrier; pages placed by first touch get another home, once.
     ParallelStart,
+    /// `trivium_place()`: collective, and a barrier; an object that is no block gets its home.
+    Place {
+        /// Of which protocol.
+        protocol: String,
+        /// Its kind.
+        kind: String,
+        /// Its number.
+        object: u32,
+        /// The node.
+        node: u32,
+    },
     /// All earlier stores of the thread are to have been performed.
     Fence,
     /// `trivium_name()`: what messages and reports call the allocation that `addr` lies in.

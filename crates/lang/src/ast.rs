@@ -678,5 +678,7 @@ pub enum BodyForm {
     },
     /// `fence`, in the body of a call.
     Fence,
+    /// `assert e`, in the body of a call.
+    Assert(Expr),
     Return(Option<Expr>),
 }

@@ -27,7 +27,7 @@
 //! space.borrow_mut().allocate(3, 0, 5000, Placement::RoundRobin, 0).unwrap();
 //! let node = NodeCore::<()>::new(1, protocols, space);
 //! let block = node.block_of(4096);
-//! assert_eq!((block, node.home_of(block), node.is_at_home(block)), (Object { kind: BLOCK, id: 64 }, 1, true));
+//! assert_eq!((block, node.home_of_block(block), node.is_at_home(0, block)), (Object { kind: BLOCK, id: 64 }, 1, true));
 //! ```
 // A number that does not fit must not be cut in silence: see `trivium_engine::number` for what to write in place of `as`.
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
@@ -56,7 +56,7 @@ pub use records::{
     Protocols, RELEASE, Records, Roomy, Schedule, Slot, SplitPhaseCalls, Stores, Taken, Usage, holder,
 };
 pub use space::{
-    Allocation, Binding, BlockTags, Claimed, Data, Images, Mapped, NodeMemory, Pages, Parts, Payloads, Purpose, Space,
-    SpaceCall, disagree, shared_u32,
+    Allocation, Binding, BlockTags, Claimed, Data, Images, Mapped, NodeMemory, Pages, Parts, Payloads, Placing,
+    Purpose, Space, SpaceCall, disagree, shared_u32,
 };
 pub use thread::{Awaited, EventNumber, Flight, Grant, NodeThreads, RUNNING, THREADS, Thread, ThreadState, Wait};

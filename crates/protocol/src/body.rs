@@ -31,6 +31,8 @@ pub enum BodyStep {
     Act(CallAction),
     /// In the body of a call: all earlier stores of the thread have been performed. Where there are programs, their other protocols see to it.
     Fence,
+    /// In the body of a call: a fault if this is false.
+    Assert(Expr),
     /// The body of a call ends, with this.
     Return(Option<Expr>),
     /// A variable gets a value.
@@ -190,7 +192,7 @@ impl ThreadBody {
     pub fn silent_ways(&self, at: usize) -> Vec<usize> {
         match &self.places[at].step {
             BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Return(_) => Vec::new(),
-            BodyStep::Set(..) | BodyStep::Fence => vec![at + 1],
+            BodyStep::Set(..) | BodyStep::Fence | BodyStep::Assert(_) => vec![at + 1],
             BodyStep::Unless(_, other) => vec![at + 1, *other],
             BodyStep::Goto(other) => vec![*other],
         }

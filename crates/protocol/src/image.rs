@@ -15,6 +15,9 @@ pub const OUTSIDE_IMPORT: &str = "outside:";
 /// Before the name of a call with a body, the name by which a program imports what holds each such call against the assumptions about it.
 pub const BEGINS_IMPORT: &str = "begins:";
 
+/// How a program imports what ends it where a body of a call asserts something false: the number of the call, its object or 0, and the place in the body.
+pub const ASSERT_IMPORT: &str = "assert:";
+
 /// What stands for the result where the arguments of a call are numbered.
 pub const RESULT_OF_CALL: i64 = -1;
 

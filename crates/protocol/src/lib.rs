@@ -35,7 +35,7 @@ pub use claims::*;
 pub use code::*;
 pub use exclusion::{ExcludedBy, Exclusion};
 pub use formula::Formula;
-pub use image::{BEGINS_IMPORT, IMAGE_IMPORT, Image, ImageField, OUTSIDE_IMPORT, RESULT_OF_CALL};
+pub use image::{ASSERT_IMPORT, BEGINS_IMPORT, IMAGE_IMPORT, Image, ImageField, OUTSIDE_IMPORT, RESULT_OF_CALL};
 pub use nearest::nearest;
 pub use operation::Operation;
 pub use parameter::{Param, ValueFrom};

@@ -101,6 +101,8 @@ pub(crate) fn passed<E>(
         BodyStep::Set(variable, value) => (at + 1, Some((*variable, value_of(value)?))),
         BodyStep::Unless(condition, other) => (if value_of(condition)? == 0 { *other } else { at + 1 }, None),
         BodyStep::Goto(other) => (*other, None),
-        BodyStep::Fence | BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Return(_) => (at + 1, None),
+        BodyStep::Fence | BodyStep::Assert(_) | BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Return(_) => {
+            (at + 1, None)
+        }
     })
 }

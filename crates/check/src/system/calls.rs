@@ -156,6 +156,13 @@ fn go_on(model: &Model, world: &mut World, thread: usize, call: &Within, mut at:
                 is_result(model, call, at, value)?;
                 break Next::Returns(value);
             }
+            BodyStep::Assert(condition) => {
+                let holds = value_of(world, condition)? != 0;
+                if !holds {
+                    return Err(is_false(model, thread, call, condition.span));
+                }
+                at + 1
+            }
             step => {
                 let (next, set) = passed(step, at, |expr| value_of(world, expr))?;
                 if let Some((local, value)) = set {
@@ -198,6 +205,15 @@ fn intent_of(model: &Model, world: &World, thread: usize, call: &Within, at: usi
     let object = if declared.object == NODE { Object { kind: NODE, id: 0 } } else { own };
     let is_said = |intent: &Intent| matches!(intent, Intent::Call { op, object: about, args } if op == event && *about == object && *args == words);
     model.client.intents.iter().position(is_said).ok_or_else(|| unknown(model, call, at))
+}
+
+/// What a body asserts is false.
+fn is_false(model: &Model, thread: usize, call: &Within, condition: Span) -> Violation {
+    let protocol = model.protocol();
+    let (text, place) = (protocol.sources.excerpt(condition), protocol.sources.place(condition));
+    let (name, node) = (&protocol.ops[call.op.index()].name, model.client.threads[thread].node);
+    let object = model.object_name(call.object);
+    Violation::new(FAULT, format!("node {node}: `{name}` of {object} asserts `{text}`, which is false ({place})"))
 }
 
 /// Whether a call may return a value: a number outside of its type is a fault (`docs/semantics.md`, section 6).

@@ -73,7 +73,7 @@ impl Export<'_> {
         for (at, place) in body.places.iter().enumerate() {
             let next = at + 1;
             match &place.step {
-                BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Fence | BodyStep::Return(_) => {}
+                BodyStep::Look(_) | BodyStep::Act(_) | BodyStep::Fence | BodyStep::Assert(_) | BodyStep::Return(_) => {}
                 BodyStep::Set(register, _) => places.case(at, |out| {
                     let value = call(format!("value{t}_{at}"), self.given_registers());
                     out.assign(REGISTER.at(*register), value);

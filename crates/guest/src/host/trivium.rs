@@ -16,6 +16,7 @@ pub(super) enum Function {
     IsHome,
     Free,
     Bind,
+    Place,
     Barrier,
     Rmw,
     LoadLinked,
@@ -33,7 +34,7 @@ pub(super) enum Function {
 }
 
 /// Name, parameters, result.
-pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
+pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 23] = [
     ("node", "", "i", Function::Node),
     ("nodes", "", "i", Function::Nodes),
     // bytes, placement, node, protocol or null -> address
@@ -48,6 +49,8 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
     ("free", "i", "", Function::Free),
     // address, protocol or null
     ("bind", "ii", "", Function::Bind),
+    // protocol, kind, object, node
+    ("place", "iiii", "", Function::Place),
     ("barrier", "", "", Function::Barrier),
     // address, size, operation, operand, expected -> old value
     ("rmw", "iiiII", "I", Function::Rmw),
@@ -99,7 +102,13 @@ pub(super) fn only_call<P: Processor>(node: &NodeState<P>, function: Function, a
         Function::Begin => Call::RegionBegin,
         Function::End => Call::RegionEnd,
         Function::Cycles => Call::Cycles,
-        Function::Alloc | Function::Share | Function::Bind | Function::Name | Function::SplitPhase | Function::Fail => {
+        Function::Alloc
+        | Function::Share
+        | Function::Bind
+        | Function::Place
+        | Function::Name
+        | Function::SplitPhase
+        | Function::Fail => {
             return Ok(None);
         }
     }))
@@ -113,6 +122,11 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             let addr = args[0] as u32;
             let protocol = protocol_name(node, args[1] as u32).await?;
             node.call(Call::Bind { addr, protocol }).await
+        }
+        Function::Place => {
+            let protocol = node.read_string(args[0] as u32).await?;
+            let kind = node.read_string(args[1] as u32).await?;
+            node.call(Call::Place { protocol, kind, object: args[2] as u32, node: args[3] as u32 }).await
         }
         Function::Name => {
             let addr = args[0] as u32;

@@ -147,6 +147,14 @@ impl<'c> Bodies<'c> {
                 }
                 None => self.only_in_calls("fence", span),
             },
+            BodyForm::Assert(condition) => match self.call {
+                Some(_) => {
+                    if let Some(condition) = self.condition(condition, span) {
+                        self.put(BodyStep::Assert(condition), span);
+                    }
+                }
+                None => self.only_in_calls("assert", span),
+            },
             BodyForm::If { condition, then, otherwise } => self.branch(condition, (then, otherwise)),
             BodyForm::Loop(statements) => self.cycle(statements, span),
             BodyForm::Until(condition) => {
@@ -586,7 +594,7 @@ fn forgets(body: &ThreadBody, variables: &[ScenarioVariable]) -> Vec<Vec<u16>> {
                     here.remove(register);
                     looked_at(value, &mut here);
                 }
-                BodyStep::Unless(condition, _) => looked_at(condition, &mut here),
+                BodyStep::Unless(condition, _) | BodyStep::Assert(condition) => looked_at(condition, &mut here),
                 BodyStep::Goto(_) | BodyStep::Fence => {}
             }
             needed[at] = here;

@@ -32,7 +32,14 @@ fn is_assumed(protocol: &Protocol, op: &Op) -> bool {
     op.body.is_some() && (protocol.assumptions.iter().any(in_order) || protocol.conditions.iter().any(is_used))
 }
 
-/// What functions of bodies call: those that give the places of this node's images, and one that refuses a value outside of its type.
+/// Whether the function of a call asserts something.
+fn asserts(op: &Op) -> bool {
+    let is_assert = |place: &BodyPlace| matches!(place.step, BodyStep::Assert(_));
+    op.body.as_ref().is_some_and(|body| body.steps.places.iter().any(is_assert))
+}
+
+/// What functions of bodies call: those that give the places of this node's images, one that refuses a value outside of its type, and one that says that
+/// what a body asserts is false.
 pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
     if protocol.ops.iter().any(is_checked) {
         let _ = write!(
@@ -51,6 +58,14 @@ pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
             op.name,
             op.name,
             or_void(&vec!["int64_t".to_string(); words]),
+        );
+    }
+    if protocol.ops.iter().any(asserts) {
+        let _ = write!(
+            text,
+            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{ASSERT_IMPORT}\")))\n\
+             void trivium_assert_{prefix}(int64_t call, int64_t object, int64_t place);\n",
+            protocol.name,
         );
     }
     for image in &protocol.images {
@@ -192,6 +207,12 @@ impl BodyInC<'_> {
         format!("trivium_outside_{}({call}, {parameter}, {value})", self.prefix)
     }
 
+    /// The call of what says that an assertion is false.
+    fn is_false(&self, at: usize) -> String {
+        let call = self.protocol.op(&self.op.name).map_or(0, OpId::index);
+        format!("trivium_assert_{}({call}, {}, {at})", self.prefix, self.object.as_deref().unwrap_or("0"))
+    }
+
     /// Where a place may go beside the next one: an `until` that looks again waits for a change, and judges what it has seen then.
     fn goes_to(&self, at: usize) -> Option<usize> {
         match &self.body.steps.places[at].step {
@@ -213,6 +234,7 @@ impl BodyInC<'_> {
         match step {
             BodyStep::Look(_) => ";".into(),
             BodyStep::Fence => "trivium_fence();".into(),
+            BodyStep::Assert(condition) => format!("if (!{}) {};", self.value(condition), self.is_false(at)),
             BodyStep::Goto(to) => format!("goto at_{to};"),
             BodyStep::Unless(condition, to) => {
                 let condition = self.value(condition);

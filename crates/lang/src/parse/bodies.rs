@@ -73,6 +73,10 @@ impl Parser<'_> {
                 self.advance();
                 Ok(BodyForm::Fence)
             }
+            "assert" if !self.next_is_mark("=") => {
+                self.advance();
+                Ok(BodyForm::Assert(self.expression()?))
+            }
             "ask" | "swap" if self.name_behind().is_some() => Ok(BodyForm::Look(self.expression()?)),
             _ => self.body_look(),
         }

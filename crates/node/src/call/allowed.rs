@@ -197,7 +197,7 @@ impl<C> NodeCore<C> {
             .words_passed(op, words)
             .map_err(|what| Refusal::Program(ProgramFault::new(format!("node {}: {name}: {what}", self.me))))?;
         self.keeps_assumptions(protocol, op, object, words).map_err(Refusal::Broken)?;
-        if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(object)).is_none() {
+        if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(protocol, object)).is_none() {
             let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
             return Err(Refusal::Program(ProgramFault::new(what)));
         }

@@ -131,7 +131,7 @@ impl<C> NodeCore<C> {
         self.check_tagged(protocol, forgotten.purpose)?;
         let engine = self.protocols.engines[protocol].clone();
         for object in forgotten.blocks.clone().map(|id| Object { kind: BLOCK, id }) {
-            for role in engine.roles_of(BLOCK, self.is_at_home(object)) {
+            for role in engine.roles_of(BLOCK, self.is_at_home(protocol, object)) {
                 self.check_at_rest((protocol, role, object), forgotten)?;
                 self.records.forget(protocol, role, object);
             }
@@ -165,7 +165,7 @@ impl<C> NodeCore<C> {
         let declared = &engine.protocol().roles[role.index()];
         let is_waiting =
             !declared.states[engine.state(role, record).index()].awaits.is_empty() || self.schedule.is_due(&instance);
-        let home = self.home_of(block);
+        let home = self.home_of_block(block);
         let why = match home == self.me {
             _ if is_waiting => "is not at rest".to_string(),
             true if tag == Access::None => format!("is away from its home, node {home}"),

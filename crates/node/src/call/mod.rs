@@ -9,6 +9,7 @@ mod binding;
 mod conditions;
 mod doing;
 mod linked;
+mod placing;
 mod program;
 mod reach;
 mod stood;
@@ -29,7 +30,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, EventKind, ObjectKindId, OpId, Type};
+use trivium_protocol::{BLOCK, BodyStep, EventKind, NODE, ObjectKindId, OpId, Type};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,6 +234,11 @@ impl<N: CallHost> Caller<'_, N> {
                 self.node.core().check_starts_once().map_err(|error| self.node.fail(error))?;
                 return Ok(self.come_to(Purpose::Start));
             }
+            Call::Place { protocol, kind, object, node } => {
+                let placing = self.node.core().placing((protocol, kind), *object, *node);
+                let placing = placing.map_err(|error| self.node.fail(error))?;
+                return Ok(self.come_to(Purpose::Place(placing)));
+            }
             Call::Barrier => return Ok(self.come_to(Purpose::Barrier)),
             Call::Fence => return self.fence(),
             Call::Shared { addr, bytes, part } => {
@@ -271,6 +277,7 @@ impl<N: CallHost> Caller<'_, N> {
                     Imported::Image(protocol, kind) => self.image(protocol, kind, args),
                     Imported::Outside(protocol) => Err(self.outside(protocol, args)),
                     Imported::Begins(protocol, op) => self.begins(protocol, op, args.clone()),
+                    Imported::False(protocol) => Err(self.is_false(protocol, args)),
                 };
             }
             Call::SplitPhase { what, addr, bytes, place } => {
@@ -479,6 +486,28 @@ impl<N: CallHost> Caller<'_, N> {
                 _ => "is neither 0 nor 1".to_string(),
             };
             Some(format!("node {}: {}.{}: {what} {is}", core.me, declared.name, op.name))
+        };
+        ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
+    }
+
+    /// What a body of a call asserts is false.
+    fn is_false(&self, protocol: usize, args: &[i64]) -> ProgramFault {
+        let core = self.node.core();
+        let declared = core.protocols.engines[protocol].protocol();
+        let said = || {
+            let &[call, object, place] = args else { return None };
+            let op = declared.ops.get(usize::try_from(call).ok()?)?;
+            let places = &op.body.as_ref()?.steps.places;
+            let BodyStep::Assert(condition) = &places.get(usize::try_from(place).ok()?)?.step else { return None };
+            let about = match op.object {
+                NODE => String::new(),
+                kind => format!(" of {} {object}", declared.objects[kind.index()]),
+            };
+            let (text, at) = (declared.sources.excerpt(condition.span), declared.sources.place(condition.span));
+            Some(format!(
+                "node {}: {}.{}{about} asserts `{text}`, which is false ({at})",
+                core.me, declared.name, op.name
+            ))
         };
         ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
     }

@@ -131,7 +131,9 @@ fn stop<N: AccessHost>(
     }
     let event = match access.kind {
         AccessKind::Read => EventKind::Read,
-        AccessKind::Write if modifies => core.protocols.engines[protocol].event_of_rmw(core.is_at_home(block)),
+        AccessKind::Write if modifies => {
+            core.protocols.engines[protocol].event_of_rmw(core.is_at_home(protocol, block))
+        }
         AccessKind::Write => EventKind::Write,
     };
     if !node.may_ask(block, access) {
@@ -162,10 +164,10 @@ impl<C> NodeCore<C> {
     #[inline]
     pub fn check_home_writes(&self, offset: u64, block: Object) -> Result<(), NodeError> {
         let Some(protocol) = self.protocol_at(offset) else { return Ok(()) };
-        if !self.protocols.home_writes[protocol] || self.home_of(block) == self.me {
+        if !self.protocols.home_writes[protocol] || self.home_of_block(block) == self.me {
             return Ok(());
         }
-        let (me, home) = (self.me, self.home_of(block));
+        let (me, home) = (self.me, self.home_of_block(block));
         let what = format!("node {me} writes block {}, whose home is node {home}", block.id);
         let help = format!(
             "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
@@ -190,7 +192,7 @@ impl<C> NodeCore<C> {
     /// Whether the prefetch of a block would be answered by a handler, and would bring anything.
     pub fn is_prefetch_useful(&mut self, protocol: usize, block: Object, kind: EventKind) -> bool {
         let engine = self.protocols.engines[protocol].clone();
-        let Some(role) = engine.role_for(kind, BLOCK, self.is_at_home(block)) else { return false };
+        let Some(role) = engine.role_for(kind, BLOCK, self.is_at_home(protocol, block)) else { return false };
         engine.answers(role, kind)
             && kind.wants().is_some_and(|wanted| self.tag(block) < wanted)
             && !self.lines.line(block).hinted

@@ -1,6 +1,7 @@
 //! A node as far as no time is concerned: its records, its view of the address space, its payloads, its schedule.
 
 mod own;
+mod placed;
 mod tags;
 mod unchecked;
 
@@ -10,6 +11,7 @@ use crate::error::NodeError;
 use crate::records::{Blocked, Lines, Locks, Protocols, Records, Schedule, Slot, Stores, Usage};
 use crate::space::{BlockTags, NodeMemory, Pages, Parts, Payloads, Space};
 use crate::thread::NodeThreads;
+use placed::Placed;
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::rc::Rc;
@@ -37,6 +39,8 @@ pub struct NodeCore<C> {
     pub space: Rc<RefCell<Space>>,
     /// Of each region, the protocol that it was bound to after its allocation, if it was.
     pub bound: Vec<Option<usize>>,
+    /// Homes of objects beside blocks that programs have given them.
+    pub(crate) placed: Placed,
     /// Whether the parallel phase has started.
     pub has_started: bool,
     /// The records of its roles.
@@ -82,6 +86,7 @@ impl<C> NodeCore<C> {
             protocols,
             space,
             bound: Vec::new(),
+            placed: Placed::default(),
             has_started: false,
             payloads: Payloads::default(),
             schedule: Schedule::default(),
@@ -136,29 +141,40 @@ impl<C> NodeCore<C> {
         u64::from(block.id) * self.protocols.block
     }
 
-    /// The home of an object (the node itself for its agent).
+    /// The home of a block.
     #[inline]
-    pub fn home_of(&self, object: Object) -> Node {
+    pub fn home_of_block(&self, block: Object) -> Node {
+        self.space.borrow().home(self.offset_of(block)).unwrap_or(0)
+    }
+
+    /// The home of an object of a protocol (the node itself for its agent).
+    #[inline]
+    pub fn home_of(&self, protocol: usize, object: Object) -> Node {
         match object.kind {
             NODE => self.me,
-            BLOCK => self.space.borrow().home(self.offset_of(object)).unwrap_or(0),
-            _ => fit(object.id % self.protocols.nodes, "the number of a node"),
+            BLOCK => self.home_of_block(object),
+            _ => match self.placed.home(protocol, object) {
+                Some(home) => home,
+                None => fit(object.id % self.protocols.nodes, "the number of a node"),
+            },
         }
     }
 
     /// The home of an object, as a handler sees it. A block has one that this node knows: else the block is noted
     /// ([`NodeCore::check_homes`]), and the run must end with the error that it makes.
     #[inline(always)]
-    pub fn home_for_handler(&self, object: Object) -> Node {
+    pub fn home_for_handler(&self, protocol: usize, object: Object) -> Node {
         let (asked, home) = self.asked_home.get();
-        if asked == object { home } else { self.look_up_home(object) }
+        if asked == object { home } else { self.look_up_home(protocol, object) }
     }
 
     /// The same of an object that was not asked for last.
     #[inline(never)]
-    fn look_up_home(&self, object: Object) -> Node {
-        let home = self.home_of(object);
-        if object.kind == BLOCK {
+    fn look_up_home(&self, protocol: usize, object: Object) -> Node {
+        let home = self.home_of(protocol, object);
+        if object.kind != BLOCK {
+            self.placed.asked(protocol, object);
+        } else {
             let space = self.space.borrow();
             let offset = self.offset_of(object);
             let page = space.page_of(offset);
@@ -199,8 +215,8 @@ impl<C> NodeCore<C> {
 
     /// Whether an object that has a home has it here.
     #[inline]
-    pub fn is_at_home(&self, object: Object) -> bool {
-        object.kind != NODE && self.home_of(object) == self.me
+    pub fn is_at_home(&self, protocol: usize, object: Object) -> bool {
+        object.kind != NODE && self.home_of(protocol, object) == self.me
     }
 
     /// The protocol of a byte offset: that of its allocation, or the one that its region was bound to since.
@@ -219,7 +235,7 @@ impl<C> NodeCore<C> {
     pub fn first_access(&self, block: Object) -> Access {
         let Some(protocol) = self.protocol_at(self.offset_of(block)) else { return Access::None };
         let engine = &self.protocols.engines[protocol];
-        let role = engine.tag_role(self.home_of(block) == self.me);
+        let role = engine.tag_role(self.home_of_block(block) == self.me);
         role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
     }
 
@@ -249,7 +265,7 @@ impl<C> NodeCore<C> {
 
     fn first_record(&self, protocol: usize, role: RoleId, object: Object) -> Result<Vec<u8>, Fault> {
         let engine = &self.protocols.engines[protocol];
-        engine.first_record(role, object, self.me, self.home_of(object), &mut |_, _| {})
+        engine.first_record(role, object, self.me, self.home_of(protocol, object), &mut |_, _| {})
     }
 
     /// The state of a record, touched or not.
@@ -274,7 +290,7 @@ impl<C> NodeCore<C> {
         let mut objects = vec![object, Object { kind: NODE, id: 0 }];
         objects.dedup();
         for object in objects {
-            let is_home = self.is_at_home(object);
+            let is_home = self.is_at_home(protocol, object);
             for role in engine.roles_of(object.kind, is_home).filter(|role| engine.has_initially(*role)) {
                 self.begun(protocol, role, object).1.map_or(Ok(()), Err)?;
             }

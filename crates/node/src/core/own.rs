@@ -20,7 +20,7 @@ impl<C> SystemView for OwnRecords<'_, C> {
     }
 
     fn home(&self, object: Object) -> Node {
-        self.node.home_of(object)
+        self.node.home_of(self.number, object)
     }
 
     fn record(&self, _: Node, role: RoleId, object: Object) -> &[u8] {

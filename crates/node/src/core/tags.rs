@@ -29,7 +29,7 @@ impl<C> NodeCore<C> {
             states[self.state_of(protocol, *role, block).index()].contents
         };
         let roles = &self.protocols.keeping[protocol];
-        roles.is_empty() || self.home_of(block) == self.me || roles.iter().any(keeps)
+        roles.is_empty() || self.home_of_block(block) == self.me || roles.iter().any(keeps)
     }
 
     /// A handler has ended: the engine's buffers of blocks of which the node has no contents are empty again.

@@ -135,7 +135,7 @@ pub trait HandlerMemory: Sized {
             if core.protocol_at(first) != Some(running) || self.effects().brought.contains(&block) {
                 continue;
             }
-            core.home_for_handler(block);
+            core.home_for_handler(running, block);
             let engine = &core.protocols.engines[running];
             let had = |touched: &Touched| {
                 let states = &engine.protocol().roles[touched.role.index()].states;
@@ -161,10 +161,10 @@ pub trait HandlerMemory: Sized {
                 continue;
             }
             let block = self.core().block_of(first);
-            self.core().home_for_handler(block);
+            self.core().home_for_handler(owner, block);
             let tag = self.core_mut().tag(block);
             // A line that its own home does not have says nothing of others: nobody but the protocol knows whether they have one.
-            let is_unknown = protocols.cached[owner] && self.core().home_of(block) == self.core().me;
+            let is_unknown = protocols.cached[owner] && self.core().home_of_block(block) == self.core().me;
             if !is_unknown && !allows(tag, kind) {
                 let name = |protocol: usize| protocols.engines[protocol].protocol().name.as_str();
                 let what = others_block((name(running), name(owner)), (block, first.max(offset)), kind, tag);
@@ -477,7 +477,7 @@ pub trait HandlerMemory: Sized {
     fn copy_of(&mut self, block: Object) -> &mut [u8] {
         if self.core_mut().lines.copy(block).is_none() {
             let mut bytes = vec![0; index(self.core().protocols.block)];
-            let is_home = self.core().home_of(block) == self.core().me;
+            let is_home = self.core().home_of_block(block) == self.core().me;
             if is_home {
                 // Before anybody has cached it, memory is all that there is.
                 let offset = self.core().offset_of(block);

@@ -168,7 +168,7 @@ where
     }
 
     fn home(&self, object: Object) -> Node {
-        self.0.core().home_for_handler(object)
+        self.0.core().home_for_handler(self.0.effects().protocol, object)
     }
 
     #[inline]

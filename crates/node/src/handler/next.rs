@@ -49,7 +49,7 @@ impl<C> NodeCore<C> {
     /// Who answers an event.
     pub fn role_of(&self, protocol: usize, event: &Event) -> Option<RoleId> {
         let engine = &self.protocols.engines[protocol];
-        engine.role_for(event.kind, event.object.kind, self.is_at_home(event.object))
+        engine.role_for(event.kind, event.object.kind, self.is_at_home(protocol, event.object))
     }
 
     /// The first replay that is due and has room for all that it may send: its place among the replays.

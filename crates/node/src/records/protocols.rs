@@ -46,6 +46,8 @@ pub enum Imported {
     Outside(usize),
     /// What holds a call with a body against the assumptions about it.
     Begins(usize, OpId),
+    /// What says that an assertion in a body of a call of the protocol is false.
+    False(usize),
     /// The place of this node's image of an object.
     Image(usize, ObjectKindId),
 }

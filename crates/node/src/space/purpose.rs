@@ -2,8 +2,10 @@
 
 use super::{Space, shared_u32};
 use crate::error::NodeError;
+use crate::records::Protocols;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use trivium_engine::Node;
 use trivium_guest::SHARED_BASE;
 
 /// From now on a region is under this protocol.
@@ -15,6 +17,19 @@ pub struct Binding {
     pub protocol: usize,
 }
 
+/// From now on an object that is no block is at home at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placing {
+    /// The number of the protocol.
+    pub protocol: usize,
+    /// The kind of object.
+    pub kind: u8,
+    /// Its number.
+    pub object: u32,
+    /// The node.
+    pub home: Node,
+}
+
 /// What a barrier to which all nodes come is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
@@ -24,6 +39,8 @@ pub enum Purpose {
     Bind(Binding),
     /// The parallel phase starts behind it: pages that were placed by first touch get another home.
     Start,
+    /// An object gets its home behind it.
+    Place(Placing),
 }
 
 impl Purpose {
@@ -31,6 +48,7 @@ impl Purpose {
     pub(crate) fn event(self) -> &'static str {
         match self {
             Purpose::Start => "the parallel phase starts",
+            Purpose::Place(_) => "an object gets its home",
             Purpose::Bind(_) | Purpose::Barrier => "a region is bound to another protocol",
         }
     }
@@ -39,6 +57,7 @@ impl Purpose {
     pub(crate) fn call(self) -> &'static str {
         match self {
             Purpose::Start => "trivium_parallel_start",
+            Purpose::Place(_) => "trivium_place",
             Purpose::Bind(_) | Purpose::Barrier => "trivium_bind",
         }
     }
@@ -46,7 +65,7 @@ impl Purpose {
     /// The numbers of the blocks of which all records and copies are forgotten behind the barrier, where blocks have so many bytes.
     pub fn forgets(self, space: &Space, block: u64) -> Vec<Range<u32>> {
         match self {
-            Purpose::Barrier => Vec::new(),
+            Purpose::Barrier | Purpose::Place(_) => Vec::new(),
             Purpose::Bind(binding) => vec![blocks(space, block, binding)],
             Purpose::Start => {
                 let pages = space.placed_by_first_touch();
@@ -67,17 +86,21 @@ pub(crate) fn blocks_of_page(space: &Space, block: u64, page: usize) -> Range<u3
     shared_u32(page * bytes / block)..shared_u32((page + 1) * bytes / block)
 }
 
-/// Two nodes are at the barrier for different things. `names` are those of the protocols.
-pub fn disagree(space: &Space, names: &[&str], one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
+/// Two nodes are at the barrier for different things.
+pub fn disagree(space: &Space, protocols: &Protocols, one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
     let tell = |(node, purpose): (usize, Purpose)| match purpose {
         Purpose::Barrier => format!("node {node} is at the barrier"),
         Purpose::Start => format!("node {node} starts the parallel phase"),
         Purpose::Bind(binding) => {
             let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
-            format!("node {node} binds {address:#x} to `{}`", names[binding.protocol])
+            let name = &protocols.engines[binding.protocol].protocol().name;
+            format!("node {node} binds {address:#x} to `{name}`")
+        }
+        Purpose::Place(placing) => {
+            format!("node {node} places {} at node {}", protocols.placed_name(placing), placing.home)
         }
     };
-    let call = if one.1 == Purpose::Start { one.1.call() } else { other.1.call() };
+    let call = if matches!(one.1, Purpose::Start | Purpose::Place(_)) { one.1.call() } else { other.1.call() };
     NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
         .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use trivium_engine::{Node, Object};
 use trivium_guest::{DebugInfo, ProgramFault, SHARED_BASE};
 use trivium_node::{
-    Asking, Binding, CallHost, DEADLOCK, Mapped, NodeError, Purpose, RELEASE, RUNNING, STALLS, SpaceCall, Taken, Wait,
-    data_text, disagree, holder, shared_u32, tells_of_a_stall,
+    Asking, Binding, CallHost, DEADLOCK, Mapped, NodeError, Placing, Purpose, RELEASE, RUNNING, STALLS, SpaceCall,
+    Taken, Wait, data_text, disagree, holder, shared_u32, tells_of_a_stall,
 };
 use trivium_protocol::{Access, BLOCK, NODE};
 
@@ -323,6 +323,7 @@ impl NodeState {
             Control::Move { page, to } => self.move_page(page, to).map_err(|what| self.nonsense(from, what))?,
             Control::Bind(binding) => self.bind(from, binding)?,
             Control::Start => self.start()?,
+            Control::Place(placing) => self.place(from, placing)?,
             Control::Arranged => {
                 let order = self.coordinator.as_mut().and_then(Coordinator::arranged);
                 self.carry_out(order)?;
@@ -483,12 +484,10 @@ impl NodeState {
             Order::Arrange(Purpose::Barrier) => Ok(()),
             Order::Arrange(Purpose::Bind(binding)) => self.tell_all(&Control::Bind(binding), true),
             Order::Arrange(Purpose::Start) => self.tell_all(&Control::Start, true),
+            Order::Arrange(Purpose::Place(placing)) => self.tell_all(&Control::Place(placing), true),
             Order::End => self.tell_all(&Control::End, true),
             Order::Disagree(one, other) => {
-                let names: Vec<String> =
-                    self.core.protocols.engines.iter().map(|engine| engine.protocol().name.clone()).collect();
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let error = disagree(&self.core.space.borrow(), &names, one, other);
+                let error = disagree(&self.core.space.borrow(), &self.core.protocols, one, other);
                 Err(self.fail(error))
             }
             Order::Stalled(told, lock) => {
@@ -555,6 +554,17 @@ impl NodeState {
         Ok(())
     }
 
+    /// An object gets its home on this node, as it does on all: all is quiet.
+    fn place(&mut self, from: Node, placing: Placing) -> Result<(), ProgramFault> {
+        if !self.core.knows(placing) {
+            return Err(self.nonsense(from, "an object that there is not"));
+        }
+        let when = format!("{} ns", self.look_at_clock());
+        self.core.place(placing, &when).map_err(|error| self.fail(error))?;
+        self.tell(0, &Control::Arranged);
+        Ok(())
+    }
+
     /// The parallel phase starts on this node, as it does on all: all is quiet.
     fn start(&mut self) -> Result<(), ProgramFault> {
         let when = format!("{} ns", self.look_at_clock());
@@ -605,7 +615,7 @@ impl NodeState {
     /// The states of this node's roles for an object.
     fn roles(&self, protocol: usize, object: Object) -> String {
         let engine = &self.core.protocols.engines[protocol];
-        let is_home = object.kind != NODE && self.core.home_of(object) == self.core.me;
+        let is_home = object.kind != NODE && self.core.home_of(protocol, object) == self.core.me;
         let mut text = String::new();
         for role in engine.roles_of(object.kind, is_home) {
             if let Some(record) = self.core.record_of(protocol, role, object) {

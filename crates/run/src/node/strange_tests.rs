@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use trivium_engine::{Args, Engine, Event, Node, Object};
 use trivium_guest::Placement;
-use trivium_node::{Awaited, Binding, Data, NodeError, NodeMemory, Protocols, Purpose, RUNNING, Wait};
+use trivium_node::{Awaited, Binding, Data, NodeError, NodeMemory, Placing, Protocols, Purpose, RUNNING, Wait};
 use trivium_protocol::{BLOCK, EventKind, LaneId, MessageId, ObjectKindId};
 
 /// A node with 16 KiB of shared memory, half of it placed by first touch, and the end of another.
@@ -83,6 +83,8 @@ fn control() -> impl Strategy<Value = Control> {
         (number(), number()).prop_map(|(r, p)| Control::Bind(Binding { region: small(r), protocol: small(p) })),
         (number(), any::<u16>()).prop_map(|(n, to)| Control::Move { page: small(n), to: to % 4 }),
         Just(Control::Start),
+        (number(), any::<u8>(), any::<u32>(), any::<u16>())
+            .prop_map(|(p, kind, object, home)| Control::Place(Placing { protocol: small(p), kind, object, home })),
         Just(Control::Arranged),
         Just(Control::End),
         Just(Control::Failed(NodeError::subject("it fails"))),

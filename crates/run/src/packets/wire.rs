@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use trivium_engine::number::{fit, index};
 use trivium_engine::{Args, MAX_ARGS, Node, Object};
 use trivium_guest::Placement;
-use trivium_node::{Binding, Data, NodeError, Protocols, Purpose, shared_u32};
+use trivium_node::{Binding, Data, NodeError, Placing, Protocols, Purpose, shared_u32};
 use trivium_protocol::{EventKind, LaneId, MessageId, ObjectKindId, PayloadShape};
 
 /// What one node tells another.
@@ -51,6 +51,8 @@ pub(crate) enum Control {
     Bind(Binding),
     /// From node 0: all is quiet; the parallel phase starts.
     Start,
+    /// From node 0: all is quiet; an object gets its home.
+    Place(Placing),
     /// To node 0: that has happened.
     Arranged,
     /// From node 0: the run is over.

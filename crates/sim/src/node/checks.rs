@@ -291,7 +291,7 @@ impl NodeState {
 
     #[cold]
     fn look_class_up(&mut self, block: Object) -> Result<usize, ProgramFault> {
-        let is_home = self.core.is_at_home(block);
+        let is_home = self.core.home_of_block(block) == self.core.me;
         let found = self.core.protocol_at(self.core.offset_of(block)).and_then(|protocol| {
             let role = self.shared.protocols.engines[protocol].tag_role(is_home)?;
             let state = self.core.state_of(protocol, role, block);
@@ -334,7 +334,7 @@ impl NodeState {
             if let Some(class) = self.checks.classes.get_mut(at) {
                 *class = 0;
             }
-            let is_home = self.core.is_at_home(touched.object);
+            let is_home = self.core.home_of_block(touched.object) == self.core.me;
             let state = engine.state(touched.role, self.core.records.at(touched.place));
             if engine.tag_role(is_home) == Some(touched.role) && state != StateId(0) {
                 self.enter(at)?;

@@ -109,6 +109,7 @@ impl NodeState {
                     Purpose::Barrier => {}
                     Purpose::Bind(binding) => self.bind(binding)?,
                     Purpose::Start => self.start()?,
+                    Purpose::Place(placing) => self.core.place(placing, &format!("cycle {now}"))?,
                 }
                 self.compute.barriers += 1;
                 self.wake(now, &None);
@@ -277,7 +278,7 @@ impl NodeState {
     #[inline(always)]
     fn expect(&mut self, dispatched: &Dispatched, event: &Event) {
         if self.shared.machine.pipeline.is_some() {
-            let is_home = self.core.home_of(event.object) == self.core.me;
+            let is_home = self.core.home_of(dispatched.protocol, event.object) == self.core.me;
             self.handling.ready = dispatched.ready;
             self.handling.entry = self.shared.jump_table.entry(dispatched.protocol, event, is_home);
         }

@@ -83,7 +83,7 @@ impl NodeState {
     fn needs_frame(&self, offset: u64) -> bool {
         let block = self.core.block_of(offset);
         let protocol = self.core.protocol_at(offset);
-        protocol.is_some_and(|p| !self.shared.protocols.cached[p]) && self.core.home_of(block) != self.core.me
+        protocol.is_some_and(|p| !self.shared.protocols.cached[p]) && self.core.home_of_block(block) != self.core.me
     }
 
     /// Whether memory at this offset is there to be read and written.

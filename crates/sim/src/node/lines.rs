@@ -80,7 +80,7 @@ impl NodeState {
     fn evict_line(&mut self, block: Object, protocol: usize, time: u64, heard: u64) -> bool {
         let engine = self.shared.protocols.engines[protocol].clone();
         let (evict, object) = self.core.event_of_line(EventKind::Evict, block);
-        let role = engine.role_for(evict, object.kind, self.core.is_at_home(object));
+        let role = engine.role_for(evict, object.kind, self.core.is_at_home(protocol, object));
         let is_told = role.is_some_and(|role| engine.answers(role, EventKind::Evict));
         let mut line = self.core.lines.line(block);
         if line.line.access() == Access::None {
@@ -118,7 +118,7 @@ impl NodeState {
         }
         let (engine, object) = (self.shared.protocols.engines[protocol].clone(), event.object);
         let block = self.core.line_of(protocol, object);
-        if let Some(role) = engine.role_for(event.kind, object.kind, self.core.is_at_home(object))
+        if let Some(role) = engine.role_for(event.kind, object.kind, self.core.is_at_home(protocol, object))
             && let Some(record) = self.core.record_of(protocol, role, object)
             && *engine.response(role, engine.state(role, record), event.kind) == Response::Hold
         {

@@ -83,7 +83,7 @@ impl NodeState {
     /// Tells the watch of a tag that changes at cycle `time`.
     pub(crate) fn note_tag(&mut self, protocol: usize, block: Object, to: Access, time: u64) {
         let (home, protocol) =
-            (self.core.home_of(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
+            (self.core.home_of_block(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
         self.watched.tag_changes.push(TagChange { time, node: self.core.me, block: block.id, to, home, protocol });
     }
 }

@@ -132,7 +132,7 @@ impl NodeState {
             return self.core.lines.line(request.block).hinted;
         }
         let engine = &self.shared.protocols.engines[request.protocol];
-        engine.tag_role(self.core.is_at_home(request.block)).is_some_and(|role| {
+        engine.tag_role(self.core.is_at_home(request.protocol, request.block)).is_some_and(|role| {
             let state = self.core.state_of(request.protocol, role, request.block);
             engine.protocol().roles[role.index()].states[state.index()].waiting
         })

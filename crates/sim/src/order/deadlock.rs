@@ -109,7 +109,7 @@ impl World {
     fn roles_under(&self, state: &NodeState, protocol: usize, object: Object) -> String {
         let engine = &self.shared.protocols.engines[protocol];
         let mut text = String::new();
-        let home = state.core.home_of(object);
+        let home = state.core.home_of(protocol, object);
         let mut describe = |state: &NodeState| {
             for role in engine.roles_of(object.kind, home == state.core.me) {
                 if let Some(record) = state.core.record_of(protocol, role, object) {

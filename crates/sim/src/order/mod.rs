@@ -595,9 +595,8 @@ impl World {
         let last = arrived.iter().map(|arrived| arrived.0).max().unwrap_or(0);
         let purpose = arrived[0].1;
         if let Some(other) = arrived.iter().position(|arrived| arrived.1 != purpose) {
-            let engines = &self.shared.protocols.engines;
-            let names: Vec<&str> = engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
-            let error = disagree(&self.space.borrow(), &names, (0, purpose), (other, arrived[other].1));
+            let (one, other_one) = ((0, purpose), (other, arrived[other].1));
+            let error = disagree(&self.space.borrow(), &self.shared.protocols, one, other_one);
             self.failures.push((last, other, error));
             return;
         }

@@ -472,6 +472,28 @@ fn nobody_is_left(ranks: &[String]) {
     }
 }
 
+/// An object is at home where a program of ranks places it, and what ranks do not agree about is told.
+#[test]
+fn objects_are_placed_over_mpi() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |home: &str| {
+        let text = format!(
+            "#include \"trivium.h\"\n#include \"trivium/flash-lock.h\"\nint main(void) {{\n    \
+             trivium_place(\"flash-lock\", \"lock\", 3, {home});\n    \
+             if (trivium_node() == 1) {{ flash_lock_acquire(3); flash_lock_release(3); }}\n    return 0;\n}}\n"
+        );
+        harness::in_file(&folder, "place.c", &text)
+    };
+    let sent = |home: &str| {
+        let result = live(&place(home), &["flash-lock"], 3, &[]).json(0);
+        result["messages"]["flash-lock.LockReq"].as_u64().unwrap_or(0)
+    };
+    assert_eq!((sent("0"), sent("1")), (1, 0));
+    let differs = ended(start(mpirun(3, &arguments(&place("trivium_node()"), &["flash-lock"], &[]))));
+    let said = "node 0 places lock 3 of flash-lock at node 0, but node 1 places lock 3 of flash-lock at node 1";
+    assert!(differs.code == Some(1) && differs.err.contains(said), "{differs:?}");
+}
+
 /// Something is said once, and all ranks end with its exit code.
 #[track_caller]
 #[test]

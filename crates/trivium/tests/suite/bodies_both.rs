@@ -68,7 +68,7 @@ impl Body {
 
     fn statement(&mut self, depth: usize) {
         let pad = "  ".repeat(depth + 1);
-        let most = if depth > 2 { 7 } else { 10 };
+        let most = if depth > 2 { 7 } else { 11 };
         match self.draws.below(most) {
             0 | 1 => {
                 let name = self.new_name();
@@ -106,6 +106,14 @@ impl Body {
                 let _ = writeln!(self.text, "{pad}}} else {{");
                 self.statements(1, depth + 1);
                 let _ = writeln!(self.text, "{pad}}}");
+            }
+            8 => {
+                // What was true stays true: variables keep what they have.
+                let condition = self.truth();
+                let _ = writeln!(
+                    self.text,
+                    "{pad}if {condition} {{ assert {condition} }} else {{ assert not ({condition}) }}"
+                );
             }
             _ => {
                 let (seen, n) = (self.new_name(), self.draws.below(4));
@@ -245,6 +253,55 @@ fn what_programs_see_of_random_bodies_check_sees_too() {
         }
     }
     assert!(looked >= count);
+}
+
+/// What a body asserts ends a program where it is false, with the same words on all backends.
+#[test]
+fn false_assertions_end_a_program() {
+    let bad = |name: &str| format!("{}/tests/bad/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (program, file) = (bad("asserts.c"), bad("asserts.tri"));
+    let found = trivium(&["check", &file, "--nodes", "1"]);
+    let said = "asserts.close of gate 1 asserts `image.open and n > 1`, which is false (";
+    assert!(found.code == Some(1) && found.out.contains("asserts `image.open and n > 1`, which is false"), "{found:?}");
+    for backend in [&["sim", "-m", "flash"][..], &["run"]] {
+        let (name, options) = backend.split_first().unwrap();
+        for (args, is_right) in [(["3", "1"], true), (["1", "1"], false), (["3", "2"], false)] {
+            let line = [&[*name, &program, "-p", &file, "-n", "1"], options, &["--", args[0], args[1]]].concat();
+            let run = trivium(&line);
+            let told = run.err.contains(&format!("node 0: {said}")) && run.err.contains("asserts.tri:4:37)");
+            assert!(if is_right { run.code == Some(0) } else { run.code == Some(1) && told }, "{args:?}: {run:?}");
+        }
+    }
+}
+
+/// Who releases a lock that its node does not hold is told so, and where the protocol says it; nobody hangs.
+#[test]
+fn who_releases_what_it_does_not_hold_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let by_body = "asserts `v.held`, which is false (flash-lock.tri:";
+    let by_handler = |lock: &str| format!("magic in Any: give: assertion failed ({lock}.tri:");
+    for (lock, said) in [
+        ("flash-lock", by_body.to_string()),
+        ("flash-lock-aggressive", by_body.to_string()),
+        ("flash-lock-central", by_handler("flash-lock-central")),
+        ("flash-lock-hints", by_handler("flash-lock-hints")),
+        ("flash-lock-uncached", by_handler("flash-lock-uncached")),
+    ] {
+        let prefix = lock.replace('-', "_");
+        // Node 0 takes lock 3 and lets it go; then node 1 lets it go once more.
+        let text = format!(
+            "#include \"trivium.h\"\n#include \"trivium/{lock}.h\"\nint main(void) {{\n    \
+             if (trivium_node() == 0) {{ {prefix}_acquire(3); {prefix}_release(3); }}\n    trivium_barrier();\n    \
+             if (trivium_node() == 1) {prefix}_release(3);\n    return 0;\n}}\n"
+        );
+        let program = in_file(&folder, &format!("{lock}.c"), &text);
+        for backend in [&["sim", "-m", "flash"][..], &["run"]] {
+            let (name, options) = backend.split_first().unwrap();
+            let run = trivium(&[&[*name, &program, "-p", lock, "-n", "2"], options].concat());
+            let is_named = run.err.contains("node 1: ") && run.err.contains("lock 3") && run.err.contains(&said);
+            assert!(run.code == Some(1) && is_named, "{lock}: {run:?}");
+        }
+    }
 }
 
 /// What `check` calls impossible, since the types exclude it, a program is not let do.

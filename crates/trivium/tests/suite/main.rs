@@ -48,6 +48,7 @@ mod page;
 mod parameters;
 mod perfetto;
 mod pictures;
+mod placing;
 mod programs;
 #[path = "../../../check/tests/suite/random/mod.rs"]
 mod random;

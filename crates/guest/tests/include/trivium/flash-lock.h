@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include "trivium.h"
 
+__attribute__((import_module("trivium:flash-lock"), import_name("assert:")))
+void trivium_assert_flash_lock(int64_t call, int64_t object, int64_t place);
+
 __attribute__((import_module("trivium:flash-lock"), import_name("image:lock")))
 int64_t trivium_image_flash_lock_lock_import(int64_t lock);
 
@@ -74,13 +77,14 @@ static inline void flash_lock_release(int32_t lock) {
     trivium_fence();
 at_1:
     v_0 = trivium_load_linked64(trivium_image);
+    if (!(((v_0 / INT64_C(2)) % INT64_C(2)) != INT64_C(0))) trivium_assert_flash_lock(1, lock, 2);
     seen_1 = trivium_store_conditional64(trivium_image, ((((((((v_0 / INT64_C(1)) % INT64_C(2)) != INT64_C(0)) && !(((v_0 / INT64_C(8)) % INT64_C(2)) != INT64_C(0))) + (INT64_C(0) * INT64_C(2))) + (((v_0 / INT64_C(4)) % INT64_C(2)) * INT64_C(4))) + (((v_0 / INT64_C(8)) % INT64_C(2)) * INT64_C(8))) + (((v_0 / INT64_C(16)) % INT64_C(2)) * INT64_C(16))));
-    if (!seen_1) goto at_7;
-    if (!(((v_0 / INT64_C(8)) % INT64_C(2)) != INT64_C(0))) goto at_6;
+    if (!seen_1) goto at_8;
+    if (!(((v_0 / INT64_C(8)) % INT64_C(2)) != INT64_C(0))) goto at_7;
     trivium_flash_lock_give(lock);
-at_6:
-    return;
 at_7:
+    return;
+at_8:
     goto at_1;
 }
 

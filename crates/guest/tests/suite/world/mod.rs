@@ -216,7 +216,9 @@ impl Processor for Perfect {
             Call::Node => CallStep::Done(self.number.into()),
             Call::Nodes => CallStep::Done(self.nodes.into()),
             Call::Alloc { bytes, .. } => self.alloc(*bytes),
-            Call::Bind { .. } | Call::ParallelStart | Call::Name { .. } | Call::Shared { .. } => CallStep::Done(0),
+            Call::Bind { .. } | Call::Place { .. } | Call::ParallelStart | Call::Name { .. } | Call::Shared { .. } => {
+                CallStep::Done(0)
+            }
             Call::Freeing { .. } | Call::IsHome { .. } | Call::Free { .. } => CallStep::Done(0),
             Call::SplitPhase { .. } | Call::Prefetch { .. } | Call::Fence => CallStep::Done(0),
             Call::Barrier => {

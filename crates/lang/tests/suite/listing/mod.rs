@@ -396,6 +396,7 @@ fn body(lister: &Lister, body: &ThreadBody) -> String {
         BodyStep::Unless(condition, to) => format!("unless {} goto {to}", lister.expr(condition)),
         BodyStep::Goto(to) => format!("goto {to}"),
         BodyStep::Fence => "fence".into(),
+        BodyStep::Assert(condition) => format!("assert {}", lister.expr(condition)),
         BodyStep::Return(None) => "return".into(),
         BodyStep::Return(Some(value)) => format!("return {}", lister.expr(value)),
         BodyStep::Act(CallAction::Look(local)) => format!("image into %{local}"),
