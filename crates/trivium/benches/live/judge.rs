@@ -64,6 +64,11 @@ impl<'a> Row<'a> {
         Row { bare: Some(Box::new(measure)), ..self }
     }
 
+    /// Whether its name has one of some words, if there are any.
+    pub fn is_wanted(&self, words: &[String]) -> bool {
+        words.is_empty() || words.iter().any(|word| self.name.contains(word.as_str()))
+    }
+
     /// Measures in turns, and tells what came of it. While the bare median exceeds twice its 10th percentile the machine is too busy: then
     /// it is measured again for up to ten minutes; if that does not help, the ratio is of 10th percentiles, and not judged.
     pub fn judged(&self) -> String {

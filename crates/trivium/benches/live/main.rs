@@ -23,6 +23,10 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
     let matmul = ["-n", "256", "-b", "32", "-c", "0"];
     let misses = "programs/peers/misses.c";
     let (pages, lines) = ("programs/peers/pages.c", ["--nodes", "2", "--pin", "--block", "128"]);
+    let (locks, entries, barriers) =
+        ("programs/peers/locks.c", "programs/peers/entries.c", "programs/peers/barriers.c");
+    let (flash_lock, flash_barrier) = (["-p", "flash-lock"], ["-p", "flash-barrier"]);
+    let pinned = |nodes| ["--nodes", nodes, "--pin"];
     let mut rows = vec![
         Row::new("read miss, stache, home waiting: threads, over a ping-pong", (1.8, 1.4))
             .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &[]))
@@ -61,6 +65,18 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
         Row::new("EM3D, 8 threads over 2", (4.0, 2.0))
             .ours(move || programs.seconds(&["--nodes", "8"], "programs/em3d.c", &eight))
             .bare(move || programs.seconds(&["--nodes", "2"], "programs/em3d.c", &eight)),
+        Row::new("free lock of another node, flash-lock: threads, over a read miss", (1.3, 1.0))
+            .ours(move || programs.told(&[&pinned("2")[..], &flash_lock].concat(), locks))
+            .bare(move || programs.misses(&pinned("2"), misses, &[])),
+        Row::new("entry that 4 nodes contend for, flash-lock, over pthread's mutex", (f64::NAN, f64::NAN))
+            .ours(move || programs.told(&[&pinned("4")[..], &flash_lock].concat(), entries))
+            .bare(|| programs.peer("entries", &["4"])),
+        Row::new("barrier of 4 nodes, flash-barrier: threads, over pthread_barrier_wait", (2.0, 1.0))
+            .ours(move || programs.told(&[&pinned("4")[..], &flash_barrier].concat(), barriers))
+            .bare(|| programs.peer("barriers", &["4"])),
+        Row::new("barrier of 2 nodes, flash-barrier: threads, over pthread_barrier_wait", (2.0, 1.0))
+            .ours(move || programs.told(&[&pinned("2")[..], &flash_barrier].concat(), barriers))
+            .bare(|| programs.peer("barriers", &["2"])),
     ];
     if programs.has_mpi() {
         let custom = ["-p", "deferred-update", "--set", "protocol.most=8000"];
@@ -77,6 +93,15 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
             Row::new("EM3D, stache with blocks of 1,024, 2 ranks, over MPI by hand", (f64::NAN, f64::NAN))
                 .ours(move || programs.ranks_seconds(&["--block", "1024"], "programs/em3d.c", &far))
                 .bare(move || programs.em3d_by_hand(&far)),
+            Row::new("free lock of another node, flash-lock: MPI, over a read miss", (1.3, 1.0))
+                .ours(move || programs.ranks_told("stache", &flash_lock, locks))
+                .bare(move || programs.ranks_misses(misses)),
+            Row::new("barrier of 4 ranks, flash-barrier, over MPI_Barrier", (2.0, 1.5))
+                .ours(move || programs.told_of_ranks(4, "stache", &flash_barrier, barriers))
+                .bare(|| programs.peer_of_ranks(4, "barriers-mpi", &[])),
+            Row::new("barrier of 2 ranks, flash-barrier, over MPI_Barrier", (f64::NAN, f64::NAN))
+                .ours(move || programs.told_of_ranks(2, "stache", &flash_barrier, barriers))
+                .bare(|| programs.peer_of_ranks(2, "barriers-mpi", &[])),
         ]);
     }
     rows
@@ -84,8 +109,10 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
 
 fn main() {
     let programs = Programs::ready();
+    // Of words on the command line, those rows whose names have one of them; without any, all.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     println!("{}", Times::heading());
-    for row in rows(&programs) {
+    for row in rows(&programs).iter().filter(|row| row.is_wanted(&wanted)) {
         println!("{}", row.judged());
     }
     if !programs.has_mpi() {

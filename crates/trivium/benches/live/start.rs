@@ -25,10 +25,10 @@ impl Programs {
         let mpi = cfg!(feature = "mpi");
         let programs =
             Programs { trivium: env!("CARGO_BIN_EXE_trivium").into(), root, built, mpi, plain: Mutex::default() };
-        for name in ["pingpong-threads", "pages-threads", "copies", "hits"] {
+        for name in ["pingpong-threads", "pages-threads", "copies", "hits", "barriers", "entries"] {
             programs.compile("cc", name, &["-lpthread"]);
         }
-        for name in ["pingpong-mpi", "pages-mpi", "em3d-mpi"].iter().filter(|_| mpi) {
+        for name in ["pingpong-mpi", "pages-mpi", "em3d-mpi", "barriers-mpi"].iter().filter(|_| mpi) {
             programs.compile("mpicc", name, &["-lm"]);
         }
         programs
@@ -52,12 +52,17 @@ impl Programs {
 
     /// A peer of two ranks that prints percentiles.
     pub fn peer_ranks(&self, name: &str, args: &[&str]) -> Times {
-        percentiles(&text(done(ranks().arg(self.built.join(name)).args(args))))
+        self.peer_of_ranks(2, name, args)
+    }
+
+    /// The same of so many ranks.
+    pub fn peer_of_ranks(&self, count: u32, name: &str, args: &[&str]) -> Times {
+        percentiles(&text(done(ranks(count).arg(self.built.join(name)).args(args))))
     }
 
     /// Seconds of an iteration of EM3D by hand.
     pub fn em3d_by_hand(&self, args: &[&str]) -> Times {
-        let told = text(done(ranks().arg(self.built.join("em3d-mpi")).args(args)));
+        let told = text(done(ranks(2).arg(self.built.join("em3d-mpi")).args(args)));
         let seconds = told.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
         Times::once(seconds.unwrap_or_else(|| panic!("{told}")) * 1e9)
     }
@@ -72,8 +77,8 @@ impl Programs {
         self.run(Command::new(&self.trivium), "stache", options, program, args)
     }
 
-    fn on_ranks(&self, protocol: &str, options: &[&str], program: &str, args: &[&str]) -> Value {
-        let mut command = ranks();
+    fn on_ranks(&self, count: u32, protocol: &str, options: &[&str], program: &str, args: &[&str]) -> Value {
+        let mut command = ranks(count);
         command.arg(&self.trivium);
         self.run(command, protocol, options, program, args)
     }
@@ -96,7 +101,7 @@ impl Programs {
 
     /// The same over MPI.
     pub fn ranks_misses(&self, program: &str) -> Times {
-        latency(&self.on_ranks("stache", &[], program, &[]))
+        latency(&self.on_ranks(2, "stache", &[], program, &[]))
     }
 
     /// The time of the region of interest.
@@ -106,7 +111,7 @@ impl Programs {
 
     /// The time of an iteration, of 20 without the first.
     pub fn ranks_seconds(&self, options: &[&str], program: &str, args: &[&str]) -> Times {
-        let times = seconds(&self.on_ranks("stache", options, program, args));
+        let times = seconds(&self.on_ranks(2, "stache", options, program, args));
         Times::once(times.p50 / 19.0)
     }
 
@@ -118,7 +123,12 @@ impl Programs {
 
     /// Percentiles that a program prints over ranks under a protocol.
     pub fn ranks_told(&self, protocol: &str, options: &[&str], program: &str) -> Times {
-        let result = self.on_ranks(protocol, options, program, &[]);
+        self.told_of_ranks(2, protocol, options, program)
+    }
+
+    /// The same over so many ranks.
+    pub fn told_of_ranks(&self, count: u32, protocol: &str, options: &[&str], program: &str) -> Times {
+        let result = self.on_ranks(count, protocol, options, program, &[]);
         printed(&result)
     }
 
@@ -135,9 +145,11 @@ impl Programs {
     }
 }
 
-fn ranks() -> Command {
+/// The launcher of so many ranks. There may be more than processors, which Open MPI refuses unless it is told.
+fn ranks(count: u32) -> Command {
     let mut command = Command::new("mpirun");
-    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").args(["-n", "2"]);
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1").args(["-n", &count.to_string()]);
     command
 }
 
