@@ -29,7 +29,7 @@ use crate::translations::Translations;
 use crate::weights::{Executed, OperatorClass, OperatorWeights};
 pub(crate) use files::Descriptors;
 use running::suspend;
-use seats::{Answer, begin, go_on};
+use seats::{Answer, begin, begin_call, go_on};
 pub(crate) use seats::{Seats, count_executed, wind_up};
 
 /// A node, as the host knows it.
@@ -161,9 +161,14 @@ pub(crate) fn linker<P: Processor>(
             let is_word = |ty: &wasmparser::ValType| *ty == wasmparser::ValType::I64;
             types.iter().map(|ty| if is_word(ty) { ValType::I64 } else { ValType::I32 }).collect()
         };
+        let letters: String = import.ty.params().iter().copied().map(letter).collect();
+        let name = (&import.module[..], &import.name[..]);
+        if link_typed(&mut linker, name, &letters, target)? {
+            continue;
+        }
         let ty = FuncType::new(engine, translate(import.ty.params()), [ValType::I32, ValType::I64]);
-        linker.func_new(&import.module, &import.name, ty, move |caller, args, results| {
-            let (step, value) = begin(caller, |node| run_import(node, target, integers(args)))?;
+        linker.func_new(name.0, name.1, ty, move |caller, args, results| {
+            let (step, value) = imported(caller, target, &integers(args))?;
             results.copy_from_slice(&[Val::I32(step), Val::I64(value)]);
             Ok(())
         })?;
@@ -193,6 +198,71 @@ fn integers(values: &[Val]) -> Vec<i64> {
         _ => 0,
     };
     values.iter().map(integer).collect()
+}
+
+/// An integer of WebAssembly.
+trait Integer {
+    fn integer(self) -> i64;
+}
+
+impl Integer for i32 {
+    fn integer(self) -> i64 {
+        i64::from(self.cast_unsigned())
+    }
+}
+
+impl Integer for i64 {
+    fn integer(self) -> i64 {
+        self
+    }
+}
+
+/// Links an import whose parameters are as those of many are. Wasmtime then passes them as they are, and makes no list of values of any type. Whether
+/// they are so.
+fn link_typed<P: Processor>(
+    linker: &mut Linker<Seats<P>>,
+    (module, name): (&str, &str),
+    letters: &str,
+    target: Target,
+) -> Result<bool> {
+    macro_rules! link {
+        ($($arg:ident: $ty:ty),*) => {
+            linker.func_wrap(module, name, move |caller: Caller<'_, Seats<P>>, $($arg: $ty),*| -> Answer {
+                imported(caller, target, &[$($arg.integer()),*])
+            })?
+        };
+    }
+    match letters {
+        "" => link!(),
+        "i" => link!(a: i32),
+        "I" => link!(a: i64),
+        "ii" => link!(a: i32, b: i32),
+        "II" => link!(a: i64, b: i64),
+        "III" => link!(a: i64, b: i64, c: i64),
+        "iii" => link!(a: i32, b: i32, c: i32),
+        "iiI" => link!(a: i32, b: i32, c: i64),
+        "iIi" => link!(a: i32, b: i64, c: i32),
+        "iiiII" => link!(a: i32, b: i32, c: i32, d: i64, e: i64),
+        _ => return Ok(false),
+    };
+    Ok(true)
+}
+
+/// A function that the program imports is called.
+fn imported<P: Processor>(mut caller: Caller<'_, Seats<P>>, target: Target, args: &[i64]) -> Answer {
+    count_executed(&mut caller);
+    let call = match target {
+        Target::Trivium(function) => trivium::only_call(caller.data().node(), function, args)?,
+        Target::Op(import) => Some(Call::Op { import, args: args.to_vec() }),
+        Target::Wasi(_) | Target::Unanswered(_) => None,
+    };
+    match call {
+        Some(call) => begin_call(&mut caller, call),
+        None => {
+            let args = args.to_vec();
+            begin(caller, |node| run_import(node, target, args))
+        }
+    }
 }
 
 async fn run_import<P: Processor>(node: Rc<NodeState<P>>, target: Target, args: Vec<i64>) -> Result<i64> {

@@ -8,7 +8,7 @@ use wasmtime::{AsContext, AsContextMut, Caller, Result, Val};
 
 use super::{Counter, NodeState};
 use crate::memory::HOST_PAGE;
-use crate::processor::Processor;
+use crate::processor::{Call, CallStep, Processor};
 use crate::rewrite::{GO, WAIT};
 
 /// What a store holds: the nodes whose instances are in it.
@@ -102,6 +102,24 @@ where
     count_executed(&mut caller);
     let begun = Box::pin(begin(caller.data().node().clone()));
     go_on(&mut caller, begun)
+}
+
+/// Makes a call. What most do not need, something that waits, is made only where the call has to.
+pub(super) fn begin_call<P: Processor>(caller: &mut Caller<'_, Seats<P>>, call: Call) -> Answer {
+    let node = caller.data().node().clone();
+    let step = node.processor.borrow_mut().call(node.executed.get(), &call);
+    if step.is_ok() {
+        node.wind_up();
+    }
+    keep_count(caller);
+    node.tell_stack(&*caller);
+    match step? {
+        CallStep::Done(value) => Ok((GO, value)),
+        CallStep::Wait => {
+            *caller.data_mut().begun() = Some(Box::pin(async move { node.call(call).await }));
+            Ok((WAIT, 0))
+        }
+    }
 }
 
 /// Goes on with what was begun until it has to wait.

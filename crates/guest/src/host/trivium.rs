@@ -71,15 +71,44 @@ pub(super) const FUNCTIONS: [(&str, &str, &str, Function); 22] = [
     ("prefetch", "ii", "", Function::Prefetch),
 ];
 
+/// What a function asks of the processor, if it is nothing but one call.
+pub(super) fn only_call<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<Option<Call>> {
+    Ok(Some(match function {
+        Function::Node => Call::Node,
+        Function::Nodes => Call::Nodes,
+        Function::Freeing => Call::Freeing { addr: args[0] as u32 },
+        Function::IsHome => Call::IsHome { addr: args[0] as u32 },
+        Function::Free => Call::Free { addr: args[0] as u32 },
+        Function::ParallelStart => Call::ParallelStart,
+        Function::Fence => Call::Fence,
+        Function::Prefetch => Call::Prefetch { addr: args[0] as u32, write: args[1] != 0 },
+        Function::Barrier => Call::Barrier,
+        Function::Rmw => Call::ReadModifyWrite(rmw(node, args)?),
+        Function::LoadLinked => {
+            let (addr, size) = word(node, args[0], args[1], "a linked load")?;
+            Call::LoadLinked { addr, size, exclusive: args[2] != 0 }
+        }
+        Function::StoreConditional => {
+            let (addr, size) = word(node, args[0], args[1], "a conditional store")?;
+            Call::StoreConditional { addr, size, value: truncate(args[2], size) }
+        }
+        Function::WaitUntilChanged => {
+            let (addr, size) = word(node, args[0], args[1], "a wait for a change")?;
+            Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }
+        }
+        Function::Begin => Call::RegionBegin,
+        Function::End => Call::RegionEnd,
+        Function::Cycles => Call::Cycles,
+        Function::Alloc | Function::Share | Function::Bind | Function::Name | Function::SplitPhase | Function::Fail => {
+            return Ok(None);
+        }
+    }))
+}
+
 pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, args: &[i64]) -> Result<i64> {
     match function {
-        Function::Node => node.call(Call::Node).await,
-        Function::Nodes => node.call(Call::Nodes).await,
         Function::Alloc => alloc(node, args).await,
         Function::Share => share(node, args).await,
-        Function::Freeing => node.call(Call::Freeing { addr: args[0] as u32 }).await,
-        Function::IsHome => node.call(Call::IsHome { addr: args[0] as u32 }).await,
-        Function::Free => node.call(Call::Free { addr: args[0] as u32 }).await,
         Function::Bind => {
             let addr = args[0] as u32;
             let protocol = protocol_name(node, args[1] as u32).await?;
@@ -90,32 +119,16 @@ pub(super) async fn run<P: Processor>(node: &NodeState<P>, function: Function, a
             let name = node.read_string(args[1] as u32).await?;
             node.call(Call::Name { addr, name }).await
         }
-        Function::ParallelStart => node.call(Call::ParallelStart).await,
-        Function::Fence => node.call(Call::Fence).await,
         Function::SplitPhase => split_phase(node, args).await,
-        Function::Prefetch => node.call(Call::Prefetch { addr: args[0] as u32, write: args[1] != 0 }).await,
-        Function::Barrier => node.call(Call::Barrier).await,
-        Function::Rmw => rmw(node, args).await,
-        Function::LoadLinked => {
-            let (addr, size) = word(node, args[0], args[1], "a linked load")?;
-            node.call(Call::LoadLinked { addr, size, exclusive: args[2] != 0 }).await
-        }
-        Function::StoreConditional => {
-            let (addr, size) = word(node, args[0], args[1], "a conditional store")?;
-            node.call(Call::StoreConditional { addr, size, value: truncate(args[2], size) }).await
-        }
-        Function::WaitUntilChanged => {
-            let (addr, size) = word(node, args[0], args[1], "a wait for a change")?;
-            node.call(Call::WaitUntilChanged { addr, size, old: truncate(args[2], size) }).await
-        }
-        Function::Begin => node.call(Call::RegionBegin).await,
-        Function::End => node.call(Call::RegionEnd).await,
-        Function::Cycles => node.call(Call::Cycles).await,
         Function::Fail => {
             let message = node.read_string(args[0] as u32).await?;
             let number = node.number;
             Err(ProgramFault::new(format!("node {number}: the program reports: {message}")).into())
         }
+        _ => match only_call(node, function, args)? {
+            Some(call) => node.call(call).await,
+            None => Ok(0),
+        },
     }
 }
 
@@ -215,7 +228,7 @@ async fn protocol_name<P: Processor>(node: &NodeState<P>, name: u32) -> Result<O
     if name == 0 { Ok(None) } else { Ok(Some(node.read_string(name).await?)) }
 }
 
-async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
+fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<ReadModifyWrite> {
     let (addr, size) = word(node, args[0], args[1], "an atomic operation")?;
     let op = match args[2] {
         0 => RmwOp::Add,
@@ -231,7 +244,7 @@ async fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<i64> {
     };
     let operand = truncate(args[3], size);
     let expected = truncate(args[4], size);
-    node.call(Call::ReadModifyWrite(ReadModifyWrite { addr, size, op, operand, expected })).await
+    Ok(ReadModifyWrite { addr, size, op, operand, expected })
 }
 
 /// Checks the address and the size of a word, which must be shared: nobody else sees, or changes, what is private.
