@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, Locate, Trouble, Try, place, trouble};
 use crate::flat::{Reaction, Way};
-use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, SmallRoom};
+use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, SmallRoom, WideFlatRoom};
 use crate::impossible::impossible;
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
@@ -243,7 +243,7 @@ impl Engine {
                     let mut room = SmallFlatRoom::EMPTY;
                     return self.react(room.frame(), reaction, start, m, came);
                 }
-                Way::Large | Way::Walk => {}
+                Way::Wide | Way::Large | Way::Walk => {}
             }
         }
         self.respond_seldom(start, m, came)
@@ -258,7 +258,10 @@ impl Engine {
         match &declared.table[before.index()][column] {
             Response::Handle(handlers) => {
                 let reaction = &self.flat.ways[role.index()][before.index() * declared.events.len() + column];
-                if reaction.way == Way::Large && declared.object == event.object.kind {
+                let is_flat = declared.object == event.object.kind;
+                if reaction.way == Way::Wide && is_flat {
+                    self.respond_wide(reaction, start, m, came)
+                } else if reaction.way == Way::Large && is_flat {
                     let mut room = LargeFlatRoom::EMPTY;
                     self.react(room.frame(), reaction, start, m, came)
                 } else if handlers.iter().all(|id| SmallRoom::suffices(&declared.handlers[id.index()])) {
@@ -288,6 +291,13 @@ impl Engine {
             }
             Response::Impossible | Response::Passes => trouble(FaultKind::Impossible, span),
         }
+    }
+
+    // By itself, so that the rooms of the others are not on its stack.
+    #[inline(never)]
+    fn respond_wide<M: Mechanisms>(&self, reaction: &Reaction, start: Start, m: &mut M, came: &mut Came) -> Try<()> {
+        let mut room = WideFlatRoom::EMPTY;
+        self.react(room.frame(), reaction, start, m, came)
     }
 
     /// Runs the first handler whose guard holds, as flat code.

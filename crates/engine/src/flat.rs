@@ -79,6 +79,8 @@ pub(crate) enum Way {
     OneSet,
     /// With few registers.
     Small,
+    /// With more of them, none of them a set.
+    Wide,
     /// As flat code with any number of them.
     Large,
 }

@@ -25,6 +25,8 @@ pub(crate) type SmallRoom = Room<8, 2>;
 pub(crate) type LargeFlatRoom = Room<{ MOST_SCALARS as usize }, { MOST_SETS as usize }>;
 /// Room for most handlers as flat code.
 pub(crate) type SmallFlatRoom = Room<16, 3>;
+/// Room for those with more registers, none of them a set: sets are most of what has to be cleared in the room for any handler.
+pub(crate) type WideFlatRoom = Room<64, 0>;
 /// Room for those that have to do with one set at a time.
 pub(crate) type OneSetRoom = Room<16, 1>;
 /// Room for those that have to do with no set as a whole.

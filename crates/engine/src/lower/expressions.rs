@@ -109,6 +109,10 @@ impl Lowering<'_> {
             ExprKind::Binary(operator @ (Operator::And | Operator::Or), left, right) => {
                 return self.logic(*operator, left, right, to, span);
             }
+            // The place of an image's first field.
+            ExprKind::Binary(Operator::Multiply, left, right) if self.known(right) == Some(1) => {
+                return self.scalar(left, to);
+            }
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 match operator {

@@ -6,7 +6,7 @@ mod steps;
 
 use crate::engine::Engine;
 use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reaction, Reg, SetReg, Target, Way};
-use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom};
+use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, WideFlatRoom};
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use crate::optional::Optional;
 use trivium_protocol::source::Span;
@@ -48,6 +48,8 @@ impl Code {
             Way::OneSet
         } else if fits(SmallFlatRoom::suffices_flat) {
             Way::Small
+        } else if fits(WideFlatRoom::suffices_flat) {
+            Way::Wide
         } else if fits(LargeFlatRoom::suffices_flat) {
             Way::Large
         } else {

@@ -105,6 +105,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Op::Different { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) != reg!(self, right)),
                 Op::Less { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) < reg!(self, right)),
                 Op::LessEqual { to, left, right } => reg!(self, to) = i64::from(reg!(self, left) <= reg!(self, right)),
+                Op::Arithmetic { operator, to, left, right } => {
+                    reg!(self, to) = check!(self, at, arithmetic(operator, reg!(self, left), reg!(self, right)));
+                }
                 Op::InRecord { to, element, other, cell, lo } => {
                     let bit = reg!(self, element).wrapping_sub(i64::from(lo));
                     reg!(self, to) = i64::from(code.sets[cell as usize].contains(record!(self, beside, other), 0, bit));
@@ -316,9 +319,6 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
             }
             Op::Negate { to, from } => {
                 reg!(self, to) = check!(self, at, reg!(self, from).checked_neg().ok_or(FaultKind::Overflow))
-            }
-            Op::Arithmetic { operator, to, left, right } => {
-                reg!(self, to) = check!(self, at, arithmetic(operator, reg!(self, left), reg!(self, right)));
             }
             Op::Index { to, from } => reg!(self, to) = i64::from(check!(self, at, self.engine.node(reg!(self, from)))),
             Op::AddressOf { to, from } => {

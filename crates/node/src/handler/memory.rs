@@ -520,21 +520,22 @@ pub trait HandlerMemory: Sized {
 
     /// What the engine has of a block becomes what the processor's cache holds.
     fn fill_from_copy(&mut self, block: Object) {
-        let bytes = self.copy_of(block).to_vec();
+        let bytes = self.copy_of(block).len();
         let offset = self.core().offset_of(block);
-        self.about_to_access(offset, bytes.len() as u64, AccessKind::Read);
-        let written = self.core_mut().memory.write(offset, &bytes);
+        self.about_to_access(offset, bytes as u64, AccessKind::Read);
+        let core = self.core_mut();
+        let written = core.memory.write(offset, core.lines.copy(block).unwrap_or_default());
         self.trouble_of(written);
     }
 
     /// What the processor's cache holds of a block becomes what the engine has.
     fn take_to_copy(&mut self, block: Object) {
-        let mut bytes = vec![0; index(self.core().protocols.block)];
+        let bytes = self.copy_of(block).len();
         let offset = self.core().offset_of(block);
-        let read = self.core_mut().memory.read(offset, &mut bytes);
+        let core = self.core_mut();
+        let read = core.memory.read(offset, core.lines.copy(block).unwrap_or_default());
         self.trouble_of(read);
-        self.has_brought(offset, bytes.len() as u64);
-        self.copy_of(block).copy_from_slice(&bytes);
+        self.has_brought(offset, bytes as u64);
     }
 
     /// The processor's request for a block has been answered.
