@@ -68,7 +68,12 @@ impl Processor for NodeState {
             CallStep::Wait => Ok(None),
             step => Ok(Some(step)),
         });
-        Ok(done?.unwrap_or(CallStep::Wait))
+        let done = done?.unwrap_or(CallStep::Wait);
+        // What the program has told its engine does not wait until it polls, or waits for what comes of it.
+        if self.thread().told.is_some() && done != CallStep::Wait {
+            self.handle_at_once()?;
+        }
+        Ok(done)
     }
 }
 

@@ -17,8 +17,9 @@ use trivium_node::{CallHost, Claimed, Mapped, NodeError, RUNNING, SpaceCall, Wai
 use trivium_protocol::BLOCK;
 
 /// Who waits looks so long without a pause; then it lets others have the processor. Where nodes take turns on too few
-/// processors that is at once: the one that is waited for can do nothing meanwhile.
-pub(super) const SPIN: Duration = Duration::from_micros(2);
+/// processors that is at once: the one that is waited for can do nothing meanwhile. It is as long as another node takes for a few handlers, so that who serves
+/// requests one after the other is not in the host's kernel when the next one comes.
+pub(super) const SPIN: Duration = Duration::from_micros(10);
 /// After so long without anything to do node 0 is told, which looks whether anything can still happen.
 pub(super) const IDLE: Duration = Duration::from_millis(20);
 /// And after so long in which handlers ran, which is looked at after so many turns of theirs.
@@ -111,11 +112,19 @@ impl NodeState {
         Ok(true)
     }
 
-    /// What handlers do about an access that has just been stopped is begun before anybody looks for packets. Not where
-    /// it has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
+    /// What handlers do about a call, or an access that has just been stopped, is begun before anybody looks for packets. Not where
+    /// an access has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
     fn handle_first(&mut self, wait: Wait) -> Result<(), ProgramFault> {
-        let is_first = matches!(wait, Wait::Access(_)) && !self.tried.has_waited();
-        if is_first && self.leaving.left.is_none() && self.handle_one().map_err(|error| self.fail(error))? {
+        match wait {
+            Wait::Call { .. } => self.handle_at_once(),
+            Wait::Access(_) if !self.tried.has_waited() => self.handle_at_once(),
+            _ => Ok(()),
+        }
+    }
+
+    /// A handler runs now, if there is anything for one.
+    pub(super) fn handle_at_once(&mut self) -> Result<(), ProgramFault> {
+        if self.leaving.left.is_none() && self.handle_one().map_err(|error| self.fail(error))? {
             self.had_a_turn();
         }
         Ok(())
