@@ -71,7 +71,7 @@ impl Processor for NodeState {
         let done = done?.unwrap_or(CallStep::Wait);
         // What the program has told its engine does not wait until it polls, or waits for what comes of it.
         if self.thread().told.is_some() && done != CallStep::Wait {
-            self.handle_at_once()?;
+            self.handle_call()?;
         }
         Ok(done)
     }

@@ -41,7 +41,7 @@ pub(super) struct Late {
 /// The delays of a node.
 #[derive(Debug)]
 pub(crate) struct Delays {
-    /// For where the program polls; a replay needs the same.
+    /// For where the program polls, and whether its calls are handled at once; a replay needs the same.
     polls: Random,
     /// For what a replay is told of.
     random: Random,
@@ -59,6 +59,11 @@ impl Delays {
         // Often soon, seldom late.
         let shift = self.polls.below(8);
         1 + self.polls.below(*POLLS.end() >> shift)
+    }
+
+    /// Whether what the program calls its engine for is handled before anything else that has come: else other orders would not occur.
+    pub(super) fn is_at_once(&mut self) -> bool {
+        self.polls.below(2) == 0
     }
 
     fn time(&mut self) -> Duration {

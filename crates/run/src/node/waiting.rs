@@ -116,14 +116,22 @@ impl NodeState {
     /// an access has been stopped again: if handlers let it try again and again, what they wait for has to come in between.
     fn handle_first(&mut self, wait: Wait) -> Result<(), ProgramFault> {
         match wait {
-            Wait::Call { .. } => self.handle_at_once(),
+            Wait::Call { .. } => self.handle_call(),
             Wait::Access(_) if !self.tried.has_waited() => self.handle_at_once(),
             _ => Ok(()),
         }
     }
 
+    /// The program has called its engine, or told it something: that is handled now, unless delays will have it otherwise.
+    pub(super) fn handle_call(&mut self) -> Result<(), ProgramFault> {
+        match self.delays.as_mut().is_none_or(Delays::is_at_once) {
+            true => self.handle_at_once(),
+            false => Ok(()),
+        }
+    }
+
     /// A handler runs now, if there is anything for one.
-    pub(super) fn handle_at_once(&mut self) -> Result<(), ProgramFault> {
+    fn handle_at_once(&mut self) -> Result<(), ProgramFault> {
         if self.leaving.left.is_none() && self.handle_one().map_err(|error| self.fail(error))? {
             self.had_a_turn();
         }
