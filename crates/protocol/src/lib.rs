@@ -14,6 +14,7 @@ pub mod contents;
 pub mod copies;
 mod exclusion;
 mod formula;
+mod ghosts;
 pub mod idle;
 mod image;
 mod names;

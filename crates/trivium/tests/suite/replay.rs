@@ -75,7 +75,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 
 /// Broken protocols whose counterexamples no machine can be made to follow: its network delivers each message once, blocks have their homes in turn, and
 /// the bodies of calls are parts of a program in C.
-const REFUSED: [(&str, &str); 19] = [
+const REFUSED: [(&str, &str); 20] = [
     ("alternating-bit-unordered", "--nodes 2"),
     ("call-assembly-mixed", ""),
     ("uncached-duplicated", "--nodes 2"),
@@ -93,6 +93,7 @@ const REFUSED: [(&str, &str); 19] = [
     ("flash-lock-leaving-missed", ""),
     ("flash-lock-timeout-blind", ""),
     ("flash-lock-token-kept", ""),
+    ("flash-lock-unfair", ""),
     ("flash-lock-unlock-unseen", ""),
     ("flash-lock-writeback-lost", ""),
 ];
