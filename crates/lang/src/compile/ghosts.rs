@@ -206,7 +206,10 @@ impl Compiler {
             local.name = TOLD.into();
         }
         let mut told = Vec::new();
+        let event = (frame.sender, frame.caller);
+        (frame.sender, frame.caller) = (Origin::Nowhere, Origin::Nowhere);
         self.expand(frame, ghost, &action, scope, &mut told);
+        (frame.sender, frame.caller) = event;
         steps.push(Step { kind: StepKind::Elsewhere(Owner::Role(ghost), ghost, told), span });
         Some(())
     }
