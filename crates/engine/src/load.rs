@@ -11,6 +11,15 @@ use trivium_protocol::{
 };
 
 impl Engine {
+    /// Loads a protocol for who has no ghosts: handlers do nothing for them.
+    ///
+    /// # Errors
+    /// As [`Engine::load`].
+    pub fn load_without_ghosts(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
+        let plain = protocol.without_ghosts();
+        Engine::load(plain.map_or(protocol, Arc::new), nodes)
+    }
+
     /// Loads a protocol for a machine of `nodes` nodes, 1 to [`MAX_NODES`].
     ///
     /// # Errors

@@ -19,7 +19,8 @@ use crate::number::low_u16;
 use crate::set::Set;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
-    Bound, EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, Slot, StateId, Type,
+    Bound, EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, RoleKind, Slot, StateId,
+    Type,
 };
 
 /// A record that a handler has looked at.
@@ -187,10 +188,10 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
         }
     }
 
-    /// Whether this node has an instance of a role for an object.
+    /// Whether this node has an instance of a role for an object. A ghost hears what handlers tell it, wherever they run.
     fn lives_here(&self, role: RoleId, object: Object) -> bool {
         let kind = self.engine.protocol.roles[role.index()].kind;
-        object.kind == NODE || kind.lives_at(self.m.home(object) == self.me)
+        object.kind == NODE || kind == RoleKind::Ghost || kind.lives_at(self.m.home(object) == self.me)
     }
 
     /// Notes that a record is looked at, or changed.

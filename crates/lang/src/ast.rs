@@ -297,6 +297,8 @@ pub struct Ghost {
     pub name: Ident,
     pub of: Ident,
     pub vars: Vec<Var>,
+    /// What handlers tell it.
+    pub actions: Vec<Action>,
     pub clauses: Vec<GhostClause>,
 }
 

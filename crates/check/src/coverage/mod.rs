@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use trivium_protocol::source::Span;
 use trivium_protocol::walk::each_step;
 use trivium_protocol::{
-    EventKind, ExprKind, Handler, HandlerId, OpId, Protocol, Response, RoleId, State, StateId, Step, StepKind,
+    BodyStep, CallBody, EventKind, ExprKind, Handler, HandlerId, OpId, Protocol, Response, RoleId, State, StateId,
+    Step, StepKind,
 };
 
 /// The pairs that a protocol answers, and those that never happened.
@@ -341,8 +342,9 @@ fn is_fault(steps: &[Step]) -> bool {
 /// An `if` or a loop of the text, however often it is expanded, and which ways there are.
 struct Branch {
     span: Span,
-    /// What stands before its block: `if n == 2`, `for s in sharers`.
+    /// What stands before its block: `if n == 2`, `for s in sharers`; of a call's body without its first word, which is this.
     head: Span,
+    word: &'static str,
     is_loop: bool,
     goes: bool,
     passes: bool,
@@ -350,7 +352,7 @@ struct Branch {
 
 impl Branch {
     fn name(&self, protocol: &Protocol, taken: bool) -> String {
-        let head = words(protocol, self.head);
+        let head = self.word.to_string() + &words(protocol, self.head);
         match (self.is_loop, taken) {
             (_, true) => head,
             (false, false) => format!("else of {head}"),
@@ -359,7 +361,7 @@ impl Branch {
     }
 }
 
-/// The `if`s and loops of all handlers that may run, and of what records are at first, by their places.
+/// The `if`s and loops of all handlers that may run, of what records are at first, and of the bodies of calls, by their places.
 fn branches_of(protocol: &Protocol) -> BTreeMap<(u16, u32), Branch> {
     let mut branches = BTreeMap::new();
     for initially in protocol.roles.iter().filter_map(|role| role.initially.as_ref()) {
@@ -370,7 +372,21 @@ fn branches_of(protocol: &Protocol) -> BTreeMap<(u16, u32), Branch> {
             each_step(&handler.steps, &mut |step| note_branch(protocol, step, &mut branches));
         }
     }
+    for body in protocol.ops.iter().filter_map(|op| op.body.as_ref()) {
+        branches.extend(branches_of_body(body));
+    }
     branches
+}
+
+/// Those of a call's body. That an `until` goes on is a way; that it looks again is none, since a look that changes nothing is no transition.
+fn branches_of_body(body: &CallBody) -> impl Iterator<Item = ((u16, u32), Branch)> {
+    body.steps.places.iter().enumerate().filter_map(|(at, place)| {
+        let BodyStep::Unless(_, to) = place.step else { return None };
+        let (span, is_until) = (place.span, to <= at);
+        let word = if is_until { "" } else { "if " };
+        let branch = Branch { span, head: span, word, is_loop: false, goes: true, passes: !is_until };
+        Some(((span.file, span.start), branch))
+    })
 }
 
 fn note_branch(protocol: &Protocol, step: &Step, branches: &mut BTreeMap<(u16, u32), Branch>) {
@@ -397,7 +413,7 @@ fn note_branch(protocol: &Protocol, step: &Step, branches: &mut BTreeMap<(u16, u
         _ => return,
     };
     let is_loop = !matches!(step.kind, StepKind::If(..));
-    let new = Branch { span: step.span, head, is_loop, goes: false, passes: false };
+    let new = Branch { span: step.span, head, word: "", is_loop, goes: false, passes: false };
     let branch = branches.entry((step.span.file, step.span.start)).or_insert(new);
     branch.goes |= goes;
     branch.passes |= passes;

@@ -17,7 +17,7 @@ impl Stepper<'_> {
             self.reached.way(model.protocol().ops[op.index()].span, true);
         }
         world.set_thread(&model.layout, thread, ThreadState::Ready, intent);
-        let next = calls::enter(model, world, thread)?;
+        let next = calls::enter(model, world, thread, &mut |place, taken| self.reached.way(place, taken))?;
         self.goes_on(world, thread, next)
     }
 
@@ -36,7 +36,7 @@ impl Stepper<'_> {
 
     /// What a thread does in the body of its call is done, and has given this.
     pub(super) fn acted(&mut self, world: &mut World, thread: usize, result: i64) -> Result<(), Violation> {
-        let next = calls::done(self.model, world, thread, result)?;
+        let next = calls::done(self.model, world, thread, result, &mut |place, taken| self.reached.way(place, taken))?;
         self.goes_on(world, thread, next)
     }
 

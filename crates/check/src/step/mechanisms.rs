@@ -229,7 +229,13 @@ impl RecordMechanisms for Here<'_> {
     }
 
     fn record(&mut self, role: RoleId, object: Object) -> &mut [u8] {
-        match self.model.layout.record(self.me, role, object.id) {
+        let mut node = self.me;
+        if self.model.protocol().is_ghost(role) {
+            // A ghost is on no node: its record lies where its object is at home.
+            node = self.model.home(object);
+            self.effects.looks_farther = true;
+        }
+        match self.model.layout.record(node, role, object.id) {
             Some(range) => &mut self.world.fixed[range],
             None => {
                 let name = self.model.object_name(object);

@@ -77,30 +77,39 @@ pub(crate) fn statement(model: &Model, world: &World, thread: usize) -> Option<S
     Some(within(model, world, thread)?.body.steps.places.get(place)?.span)
 }
 
+/// Hears which way a body takes at a condition.
+pub(crate) type Ways<'a> = &'a mut dyn FnMut(Span, bool);
+
 /// A thread begins a call with a body.
 ///
 /// # Errors
 /// A value that cannot be worked out.
-pub(crate) fn enter(model: &Model, world: &mut World, thread: usize) -> Result<Next, Violation> {
+pub(crate) fn enter(model: &Model, world: &mut World, thread: usize, ways: Ways) -> Result<Next, Violation> {
     let (_, number) = world.thread(&model.layout, thread);
     let Some(call) = model.client.intents.get(number).and_then(|intent| Within::of(model, intent)) else {
         return Ok(Next::Acts);
     };
-    go_on(model, world, thread, &call, 0)
+    go_on(model, world, thread, &call, 0, ways)
 }
 
 /// An act of a body is done, and has given this.
 ///
 /// # Errors
 /// As [`enter`].
-pub(crate) fn done(model: &Model, world: &mut World, thread: usize, result: i64) -> Result<Next, Violation> {
+pub(crate) fn done(
+    model: &Model,
+    world: &mut World,
+    thread: usize,
+    result: i64,
+    ways: Ways,
+) -> Result<Next, Violation> {
     let (Some(call), Some((_, place))) = (within(model, world, thread), world.act(&model.layout, thread)) else {
         return Ok(Next::Acts);
     };
     if let Some(local) = act(model, world, thread).and_then(CallAction::register) {
         call.set(model, world, thread, local, result);
     }
-    go_on(model, world, thread, &call, place + 1)
+    go_on(model, world, thread, &call, place + 1, ways)
 }
 
 /// What a thread expects of an image that it is about to swap, and what it wants it to become; nothing if it looks.
@@ -132,7 +141,14 @@ pub(crate) fn looks_in_vain(model: &Model, world: &World, thread: usize, word: i
 }
 
 /// A thread goes on from a place to the next act, or to the end of its call.
-fn go_on(model: &Model, world: &mut World, thread: usize, call: &Within, mut at: usize) -> Result<Next, Violation> {
+fn go_on(
+    model: &Model,
+    world: &mut World,
+    thread: usize,
+    call: &Within,
+    mut at: usize,
+    ways: Ways,
+) -> Result<Next, Violation> {
     let value_of = |world: &World, expr: &Expr| {
         let locals = call.locals(model, world, thread);
         model.engine.evaluate_registers(expr, &locals).map_err(Violation::fault)
@@ -167,6 +183,9 @@ fn go_on(model: &Model, world: &mut World, thread: usize, call: &Within, mut at:
                 let (next, set) = passed(step, at, |expr| value_of(world, expr))?;
                 if let Some((local, value)) = set {
                     call.set(model, world, thread, local, value);
+                }
+                if let BodyStep::Unless(..) = step {
+                    ways(place.span, next == at + 1);
                 }
                 next
             }

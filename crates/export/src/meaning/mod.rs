@@ -146,6 +146,24 @@ impl<'m> Export<'m> {
         ))
     }
 
+    /// What handlers tell ghosts.
+    fn check_told(&self) -> Result<(), ConfigError> {
+        let protocol = self.protocol();
+        let mut told = None;
+        for handler in code(protocol) {
+            each_step(&handler.steps, &mut |step| match &step.kind {
+                StepKind::Elsewhere(_, role, _) if protocol.is_ghost(*role) => told = told.or(Some(*role)),
+                _ => {}
+            });
+        }
+        let Some(ghost) = told else { return Ok(()) };
+        let name = &self.role(ghost).name;
+        Err(ConfigError::new(
+            format!("handlers tell the ghost `{name}` something, which cannot be exported"),
+            "check it here; or let the ghost hear accesses and calls, which a model tells it",
+        ))
+    }
+
     /// Images, and calls with a body.
     fn check_bodies(&self) -> Result<(), ConfigError> {
         let protocol = self.protocol();
@@ -201,6 +219,7 @@ impl<'m> Export<'m> {
             return Err(ConfigError::new(format!("{what} handlers make objects (`{kind}`), cannot be exported"), help));
         }
         self.check_bodies()?;
+        self.check_told()?;
         self.check_operations()?;
         self.check_queues()?;
         self.check_homes()?;

@@ -56,7 +56,7 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 85] = [
+const FILES: [(&str, usize, Way); 86] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
@@ -92,6 +92,7 @@ const FILES: [(&str, usize, Way); 85] = [
     ("flash-lock-leaving-missed", 2, Cannot(EVICTS)),
     ("flash-lock-timeout-blind", 2, Cannot(PATIENCE)),
     ("flash-lock-token-kept", 3, Cannot(AGAIN)),
+    ("flash-lock-unfair", 3, Cannot(INVARIANT)),
     ("flash-lock-unlock-unseen", 2, Cannot(THREADS)),
     ("flash-lock-writeback-lost", 2, Cannot(EVICTS)),
     ("flash-pending-served", 3, Program("lockbench.c")),

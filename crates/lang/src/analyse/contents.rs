@@ -148,6 +148,8 @@ struct Walk {
     scatters: bool,
     /// Whether the processor has a cache of its own.
     cached: bool,
+    /// The ghosts, which change nothing but themselves.
+    ghosts: Vec<RoleId>,
     /// Where it goes, each with what has been brought by then.
     entered: Vec<(StateId, Ways)>,
     /// The first look at contents that have not been brought on every way.
@@ -168,6 +170,7 @@ impl Walk {
             written,
             scatters,
             cached: protocol.cached,
+            ghosts: protocol.ghosts.iter().map(|ghost| ghost.role).collect(),
             entered: Vec::new(),
             looked: None,
         };
@@ -196,6 +199,7 @@ impl Walk {
                 }
                 StepKind::If(condition, yes, no) => self.branch(condition, yes, no),
                 // What an action of another instance does is looked at when it happens. It may come back to this one.
+                StepKind::Elsewhere(_, role, _) if self.ghosts.contains(role) => {}
                 StepKind::Elsewhere(..) => self.state = None,
                 kind => {
                     for body in inner(kind) {

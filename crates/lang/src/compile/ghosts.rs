@@ -64,7 +64,7 @@ impl Compiler {
                 defers: None,
                 pushes_back: false,
                 vars: ghost.vars.clone(),
-                actions: Vec::new(),
+                actions: ghost.actions.clone(),
                 tasks: Vec::new(),
                 initially: None,
                 states: Vec::new(),
@@ -83,6 +83,9 @@ impl Compiler {
             let Some(g) = self.protocol.ghosts.iter().position(watches) else { continue };
             for clause in &ghost.clauses {
                 self.ghost_clause(g, clause);
+            }
+            for action in &ghost.actions {
+                action.body.iter().for_each(|statement| self.only_watches(statement));
             }
         }
     }
@@ -170,6 +173,47 @@ impl Compiler {
         Some((watched, EventKind::Op(op), told))
     }
 
+    /// The ghost whose action a handler calls, if it calls one: that of the handler's object.
+    pub(super) fn told_ghost(&mut self, frame: &Frame, base: &ast::Expr) -> Option<RoleId> {
+        let ast::ExprKind::Name(name) = &base.kind else { return None };
+        let ghost = self.protocol.role(name).filter(|role| self.protocol.is_ghost(*role))?;
+        let is_handler = !frame.global && !frame.here && !self.protocol.is_ghost(frame.seen);
+        if !is_handler || frame.look_up(name).is_some() {
+            return None;
+        }
+        let of = |role: RoleId| self.protocol.roles[role.index()].object;
+        let (wanted, found) = (of(ghost), of(frame.seen));
+        if wanted != found {
+            let [wanted, found] = [wanted, found].map(|kind| self.protocol.objects[kind.index()].clone());
+            self.error(base.span, format!("the ghost `{name}` is about {wanted}, and this is done for {found}"))
+                .help("a handler tells the ghosts of its own object");
+        }
+        Some(ghost)
+    }
+
+    /// A handler tells a ghost: `order.came(sender)`. What is passed is worked out for the ghost alone.
+    pub(super) fn tell_ghost(
+        &mut self,
+        frame: &mut Frame,
+        ghost: RoleId,
+        (action, args): (&ast::Ident, &[ast::Expr]),
+        span: Span,
+        steps: &mut Vec<Step>,
+    ) -> Option<()> {
+        let locals = frame.locals.len();
+        let (action, scope) = self.enter(frame, ghost, action, args, steps)?;
+        for local in &mut frame.locals[locals..] {
+            local.name = TOLD.into();
+        }
+        let mut told = Vec::new();
+        let event = (frame.sender, frame.caller);
+        (frame.sender, frame.caller) = (Origin::Nowhere, Origin::Nowhere);
+        self.expand(frame, ghost, &action, scope, &mut told);
+        (frame.sender, frame.caller) = event;
+        steps.push(Step { kind: StepKind::Elsewhere(Owner::Role(ghost), ghost, told), span });
+        Some(())
+    }
+
     /// Notes a statement that would do more than watch.
     fn only_watches(&mut self, statement: &ast::Statement) {
         let is_memory = |e: &ast::Expr| matches!(&e.kind, ast::ExprKind::Item(base, _) if matches!(&base.kind, ast::ExprKind::Name(n) if n == "memory"));
@@ -213,7 +257,7 @@ impl Compiler {
         }
         if self.protocol.is_ghost(role) {
             self.error(span, format!("the protocol cannot look at the ghost `{name}`"))
-                .help("ghosts are there for `check` alone: look at them in invariants");
+                .help("ghosts are there for `check` alone: look at them in invariants; a handler may tell one something, `GHOST.ACTION(..)`");
             return None;
         }
         Some(())

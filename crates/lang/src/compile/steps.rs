@@ -241,7 +241,9 @@ impl Compiler {
                 }
             }
             ast::ExprKind::Member(base, method) => {
-                if let Some((owner, role)) = self.owner(frame, base) {
+                if let Some(ghost) = self.told_ghost(frame, base) {
+                    self.tell_ghost(frame, ghost, (method, args), span, steps);
+                } else if let Some((owner, role)) = self.owner(frame, base) {
                     let Some((action, scope)) = self.enter(frame, role, method, args, steps) else {
                         return Flow::Falls;
                     };
@@ -333,7 +335,7 @@ impl Compiler {
     }
 
     /// Looks an action up and evaluates its arguments where it is called.
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         frame: &mut Frame,
         role: RoleId,
@@ -378,7 +380,7 @@ impl Compiler {
     }
 
     /// Expands an action in place.
-    fn expand(
+    pub(super) fn expand(
         &mut self,
         frame: &mut Frame,
         role: RoleId,

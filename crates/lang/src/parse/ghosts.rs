@@ -1,4 +1,4 @@
-//! Ghosts: what claims remember of accesses and calls.
+//! Ghosts: what claims remember of accesses, calls and what handlers tell them.
 
 use super::*;
 
@@ -9,7 +9,7 @@ impl Parser<'_> {
         self.need_word("of")?;
         let of = self.name("a kind of object")?;
         self.need_mark("{")?;
-        let mut ghost = Ghost { name, of, vars: Vec::new(), clauses: Vec::new() };
+        let mut ghost = Ghost { name, of, vars: Vec::new(), actions: Vec::new(), clauses: Vec::new() };
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
             if self.ghost_member(&mut ghost).is_err() {
@@ -29,8 +29,12 @@ impl Parser<'_> {
         if self.eat_word("var") {
             return self.variables(&mut ghost.vars);
         }
+        if self.eat_word("action") {
+            ghost.actions.push(self.action()?);
+            return Ok(());
+        }
         if !self.eat_word("on") {
-            return self.expected("`var` or `on EVENT { .. }`");
+            return self.expected("`var`, `action NAME(..) { .. }` or `on EVENT { .. }`");
         }
         let returned = self.eat_word("return");
         let event = self.event()?;

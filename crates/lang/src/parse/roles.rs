@@ -162,7 +162,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    fn action(&mut self) -> Parsed<Action> {
+    pub(super) fn action(&mut self) -> Parsed<Action> {
         let name = self.name("a name")?;
         let params = self.bracketed(Self::field)?;
         Ok(Action { name, params, body: self.block()? })

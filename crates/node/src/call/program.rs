@@ -35,7 +35,7 @@ impl Protocols {
                 let help = "use a protocol that assumes this of its calls only, or of no access";
                 return Err(NodeError::input(what).at(name.as_str()).help(help));
             }
-            let engine = Engine::load(protocol.clone(), nodes)
+            let engine = Engine::load_without_ghosts(protocol.clone(), nodes)
                 .map_err(|error| NodeError::input(error.message).at(name.as_str()))?;
             engines.push(Rc::new(if walking { engine.walking() } else { engine }));
         }

@@ -146,7 +146,7 @@ pub struct Forced {
 /// The protocol gives no access to blocks that the order accesses, or cannot be loaded for so many nodes; a lane or a
 /// call is unknown.
 pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, NodeError> {
-    let engine = Engine::load(protocol, order.nodes).map_err(|error| NodeError::input(error.message))?;
+    let engine = Engine::load_without_ghosts(protocol, order.nodes).map_err(|error| NodeError::input(error.message))?;
     let machine = Machine {
         network: NetworkModel { jitter: 0, ..machine.network.clone() },
         // Blocks lie side by side, as in the order's addresses, and stay.

@@ -120,7 +120,7 @@ pub fn measure_at(
     block: u64,
 ) -> Result<MissReport, NodeError> {
     crate::runs::setup::check_block(machine, block)?;
-    let engine = Engine::load(protocol, NODES).map_err(|error| NodeError::input(error.message))?;
+    let engine = Engine::load_without_ghosts(protocol, NODES).map_err(|error| NodeError::input(error.message))?;
     if engine.tag_role(true).is_none() || engine.tag_role(false).is_none() {
         let what =
             format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);

@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 85] = [
+const FOUND: [(&str, &str); 86] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("call-assembly-mixed", "ghost refused"),
@@ -49,6 +49,7 @@ const FOUND: [(&str, &str); 85] = [
     ("flash-lock-leaving-missed", "fault"),
     ("flash-lock-timeout-blind", "fault"),
     ("flash-lock-token-kept", "mutex(acquire, release)"),
+    ("flash-lock-unfair", "invariant first_come_first_served"),
     ("flash-lock-unlock-unseen", "fault"),
     ("flash-lock-writeback-lost", "deadlock"),
     ("flash-pending-served", "single_writer"),

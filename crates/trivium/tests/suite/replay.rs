@@ -75,7 +75,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 
 /// Broken protocols whose counterexamples no machine can be made to follow: its network delivers each message once, blocks have their homes in turn, and
 /// the bodies of calls are parts of a program in C.
-const REFUSED: [(&str, &str); 21] = [
+const REFUSED: [(&str, &str); 22] = [
     ("alternating-bit-unordered", "--nodes 2"),
     ("call-assembly-mixed", ""),
     ("uncached-duplicated", "--nodes 2"),
@@ -95,6 +95,7 @@ const REFUSED: [(&str, &str); 21] = [
     ("flash-lock-leaving-missed", ""),
     ("flash-lock-timeout-blind", ""),
     ("flash-lock-token-kept", ""),
+    ("flash-lock-unfair", ""),
     ("flash-lock-unlock-unseen", ""),
     ("flash-lock-writeback-lost", ""),
 ];
