@@ -43,7 +43,7 @@ mod thread;
 pub use crate::core::{NodeCore, allows};
 pub use call::{
     AT_BARRIER, AccessFor, AccessHost, CallHost, DEADLOCK, LEFT_MAIN, LEFT_OVER, ProgramAccess, STALLS, Sleep, Stood,
-    Stopped, byte_of, call, cannot_come, data_text, has_left, reach_shared, standing_at, with_remedy,
+    Stopped, byte_of, call, cannot_come, data_text, disagree, has_left, reach_shared, standing_at, with_remedy,
 };
 pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
 pub use handler::{
@@ -57,6 +57,6 @@ pub use records::{
 };
 pub use space::{
     Allocation, Binding, BlockTags, Claimed, Data, Images, Mapped, NodeMemory, Pages, Parts, Payloads, Placing,
-    Purpose, Space, SpaceCall, disagree, shared_u32,
+    Purpose, Space, SpaceCall, shared_u32,
 };
 pub use thread::{Awaited, EventNumber, Flight, Grant, NodeThreads, RUNNING, THREADS, Thread, ThreadState, Wait};

@@ -2,10 +2,11 @@
 
 use crate::core::NodeCore;
 use crate::error::NodeError;
-use crate::records::Instance;
-use crate::space::{Binding, Purpose, blocks, blocks_of_page};
+use crate::records::{Instance, Protocols};
+use crate::space::{Binding, Purpose, Space, blocks, blocks_of_page};
 use std::ops::Range;
 use trivium_engine::{Node, Object};
+use trivium_guest::SHARED_BASE;
 use trivium_protocol::{Access, BLOCK, MessageId};
 
 /// Blocks that are to be forgotten: under which protocol they have been, what that is for, and when, for people.
@@ -183,4 +184,23 @@ impl<C> NodeCore<C> {
                 engine.protocol().name
             )))
     }
+}
+
+/// Two nodes are at the barrier for different things.
+pub fn disagree(space: &Space, protocols: &Protocols, one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
+    let tell = |(node, purpose): (usize, Purpose)| match purpose {
+        Purpose::Barrier => format!("node {node} is at the barrier"),
+        Purpose::Start => format!("node {node} starts the parallel phase"),
+        Purpose::Bind(binding) => {
+            let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
+            let name = &protocols.engines[binding.protocol].protocol().name;
+            format!("node {node} binds {address:#x} to `{name}`")
+        }
+        Purpose::Place(placing) => {
+            format!("node {node} places {} at node {}", protocols.placed_name(placing), placing.home)
+        }
+    };
+    let call = if matches!(one.1, Purpose::Start | Purpose::Place(_)) { one.1.call() } else { other.1.call() };
+    NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
+        .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
 }

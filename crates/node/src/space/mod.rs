@@ -14,6 +14,6 @@ pub use images::Images;
 pub use memory::NodeMemory;
 pub use parts::Parts;
 pub use payload::{Data, Payloads};
-pub use purpose::{Binding, Placing, Purpose, disagree};
+pub use purpose::{Binding, Placing, Purpose};
 pub(crate) use purpose::{blocks, blocks_of_page};
 pub use tags::{BlockTags, Mapped, Pages};

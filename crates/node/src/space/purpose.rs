@@ -1,12 +1,9 @@
 //! What nodes come together for: other bindings of regions, other homes of pages (`docs/semantics.md`, section 1).
 
 use super::{Space, shared_u32};
-use crate::error::NodeError;
-use crate::records::Protocols;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use trivium_engine::Node;
-use trivium_guest::SHARED_BASE;
 
 /// From now on a region is under this protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,23 +81,4 @@ pub(crate) fn blocks(space: &Space, block: u64, binding: Binding) -> Range<u32> 
 pub(crate) fn blocks_of_page(space: &Space, block: u64, page: usize) -> Range<u32> {
     let (page, bytes) = (page as u64, space.page_bytes());
     shared_u32(page * bytes / block)..shared_u32((page + 1) * bytes / block)
-}
-
-/// Two nodes are at the barrier for different things.
-pub fn disagree(space: &Space, protocols: &Protocols, one: (usize, Purpose), other: (usize, Purpose)) -> NodeError {
-    let tell = |(node, purpose): (usize, Purpose)| match purpose {
-        Purpose::Barrier => format!("node {node} is at the barrier"),
-        Purpose::Start => format!("node {node} starts the parallel phase"),
-        Purpose::Bind(binding) => {
-            let address = u64::from(SHARED_BASE) + space.range(binding.region).start;
-            let name = &protocols.engines[binding.protocol].protocol().name;
-            format!("node {node} binds {address:#x} to `{name}`")
-        }
-        Purpose::Place(placing) => {
-            format!("node {node} places {} at node {}", protocols.placed_name(placing), placing.home)
-        }
-    };
-    let call = if matches!(one.1, Purpose::Start | Purpose::Place(_)) { one.1.call() } else { other.1.call() };
-    NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
-        .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
 }

@@ -27,6 +27,7 @@ mod fbcopy;
 mod fingerprint;
 mod folder;
 mod freed;
+mod ghosts;
 mod harness;
 mod inputs;
 mod large;
