@@ -190,8 +190,8 @@ impl Parser<'_> {
             self.draft.edits.after(self.at, &format!(" {captures}"));
         }
         self.draft.in_function = true;
-        self.compound(false)?;
-        self.draft.in_function = false;
+        let block = self.compound(false)?;
+        self.end_body(Some(block));
         self.scopes.leave_to(1);
         Ok(())
     }
@@ -242,8 +242,9 @@ impl Parser<'_> {
     pub(super) fn initialiser(&mut self) -> Parse<Option<Type>> {
         if !self.is("{") {
             let value = self.assignment()?;
-            self.whole(&value, true);
-            return Ok(Some(value.ty));
+            let ty = value.ty.clone();
+            self.whole(value, true);
+            return Ok(Some(ty));
         }
         self.deeper(|parser| {
             parser.at += 1;

@@ -261,7 +261,7 @@ impl Parser<'_> {
             self.at += 1;
         } else if !self.is("]") {
             let size = self.assignment()?;
-            self.whole(&size, true);
+            self.whole(size, true);
         }
         let text = if self.at > first { self.draft.lexed.words(first, self.at - 1) } else { String::new() };
         self.expect("]")?;

@@ -1,9 +1,9 @@
 //! Expressions, with their types.
 
 use super::{Parse, Parser};
-use crate::expression::{Expression, Form};
 use crate::lex::Kind;
 use crate::scope::Symbol;
+use crate::tree::{Expression, Form};
 use crate::types::{AddressSpace, Shape, Type};
 
 /// Binary operators, from the weakest to the strongest.
@@ -388,10 +388,10 @@ impl Parser<'_> {
                 let before = std::mem::take(&mut self.in_middle);
                 let block = self.deeper(|parser| parser.compound(true));
                 self.in_middle = before;
-                block?;
+                let block = Box::new(block?);
                 let ty = std::mem::replace(&mut self.value_of_block, Type::unknown());
                 self.expect(")")?;
-                Ok(made(Form::Leaf, ty, first, self.last()))
+                Ok(made(Form::Block(block), ty, first, self.last()))
             }
             Kind::Mark if self.is("(") => {
                 self.at += 1;

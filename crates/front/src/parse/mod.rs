@@ -1,5 +1,5 @@
-//! C11 with GNU's extensions, as far as headers and programs use them: recursive descent over tokens. What is read is given types, and handed to the dialect
-//! expression by expression; nothing is kept but the changes. After a mistake, reading goes on behind it.
+//! C11 with GNU's extensions, as far as headers and programs use them: recursive descent over tokens. What is read is given types, and handed to the dialect:
+//! a function's body as a tree, at its end; expressions outside of functions one by one. Nothing is kept but the changes. After a mistake, reading goes on behind it.
 
 mod declarations;
 mod declarators;
@@ -12,9 +12,10 @@ use crate::diagnostics::Wrong;
 use crate::dialect::split_c;
 use crate::draft::Draft;
 use crate::edits::Edits;
-use crate::expression::Expression;
 use crate::lex::{Kind, Lexed, Token};
 use crate::scope::Scopes;
+use crate::tree::Expression;
+use crate::tree::{Body, Statement, Whole};
 use crate::types::Type;
 
 /// What is to be changed, or what is wrong.
@@ -45,6 +46,8 @@ pub(crate) struct Parser<'a> {
     has_split: bool,
     /// The type of the statement expression that has just ended.
     value_of_block: Type,
+    /// The whole expressions of the function's body that is read.
+    wholes: Vec<Whole>,
 }
 
 /// Reads a whole text.
@@ -59,6 +62,7 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
         in_middle: false,
         has_split: false,
         value_of_block: Type::unknown(),
+        wholes: Vec::new(),
     };
     parser.unit();
     if dialect == Dialect::SplitC {
@@ -76,7 +80,7 @@ impl Parser<'_> {
             let begun = self.at;
             if self.external_declaration().is_err() {
                 self.scopes.leave_to(1);
-                self.draft.in_function = false;
+                self.end_body(None);
                 self.draft.unevaluated = false;
                 self.in_middle = false;
                 self.deep = 0;
@@ -219,20 +223,37 @@ impl Parser<'_> {
         std::mem::replace(&mut self.at, at)
     }
 
-    /// Gives a whole expression to the dialect. `used`: whether its value is.
-    pub(crate) fn whole(&mut self, expression: &Expression, used: bool) {
+    /// Keeps a whole expression until its function ends; outside of functions it goes to the dialect at once. `used`: whether its value is.
+    pub(crate) fn whole(&mut self, expression: Expression, used: bool) {
+        let whole = Whole { expression, used, unevaluated: self.draft.unevaluated };
+        if self.draft.in_function {
+            self.wholes.push(whole);
+        } else {
+            self.decide(&Body { block: None, wholes: vec![whole] });
+        }
+    }
+
+    /// A function's body has ended, or could not be read to its end.
+    fn end_body(&mut self, block: Option<Statement>) {
+        let body = Body { block, wholes: std::mem::take(&mut self.wholes) };
+        self.decide(&body);
+        self.draft.in_function = false;
+    }
+
+    /// Lets the dialect say what becomes of what was read.
+    fn decide(&mut self, body: &Body) {
         if self.dialect == Dialect::SplitC {
-            split_c::lower(&mut self.draft, expression, used);
+            split_c::body(&mut self.draft, body);
         }
     }
 
     /// A constant, or GNU's range of them: `1 ... 3`.
     fn constant_or_range(&mut self) -> Parse<()> {
         let first = self.conditional()?;
-        self.whole(&first, true);
+        self.whole(first, true);
         if self.eat("...") {
             let last = self.conditional()?;
-            self.whole(&last, true);
+            self.whole(last, true);
         }
         Ok(())
     }
@@ -240,7 +261,8 @@ impl Parser<'_> {
     /// A whole expression, whose value is used.
     pub(crate) fn full_expression(&mut self) -> Parse<Type> {
         let expression = self.expression()?;
-        self.whole(&expression, true);
-        Ok(expression.ty)
+        let ty = expression.ty.clone();
+        self.whole(expression, true);
+        Ok(ty)
     }
 }

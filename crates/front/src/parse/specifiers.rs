@@ -304,7 +304,7 @@ impl Parser<'_> {
 
             if self.eat(":") {
                 let width = self.conditional()?;
-                self.whole(&width, true);
+                self.whole(width, true);
             }
             self.attributes()?;
             if let Some(last) = declared.last_mut() {
@@ -342,7 +342,7 @@ impl Parser<'_> {
             self.attributes()?;
             if self.eat("=") {
                 let value = self.conditional()?;
-                self.whole(&value, true);
+                self.whole(value, true);
             }
             self.scopes.declare(&name, Symbol::Value(Type::number()));
             if !self.eat(",") {
@@ -362,7 +362,7 @@ impl Parser<'_> {
         self.at += 1;
         self.expect("(")?;
         let condition = self.conditional()?;
-        self.whole(&condition, true);
+        self.whole(condition, true);
         if self.eat(",") {
             while self.kind() == Kind::Text {
                 self.at += 1;
