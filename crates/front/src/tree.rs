@@ -1,7 +1,8 @@
 //! A function's body as a tree, and expressions with their types, while a dialect decides what becomes of them.
 
-use crate::types::Type;
+use crate::types::{ParallelShape, Type};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// An expression: what it is, its type (with the space in which it lies, if it is an object), and its tokens.
 #[derive(Debug, Clone)]
@@ -45,8 +46,18 @@ pub(crate) enum Form {
     SizeOf(Box<Expression>),
     /// Calls, compound literals, selections: parts without more meaning. Of a call the first is what is called.
     Parts(Vec<Expression>),
-    /// GNU's `({ .. })`.
-    Block(Box<Statement>),
+    /// C*'s `[i][j] e`.
+    LeftIndex { axes: Vec<Expression>, operand: Box<Expression> },
+    /// `.` in a left index: a position's own coordinate in that dimension.
+    Coordinate(usize),
+    /// `+= e` and the like, of all positions; `<?=` is three tokens.
+    Reduce { op: usize, operand: Box<Expression> },
+    /// `a <? b`, `a >? b`, `a %% b`, `a <?= b`, `a >?= b`: the operator is so many tokens.
+    OwnBinary { op: usize, width: usize, left: Box<Expression>, right: Box<Expression> },
+    /// The name of a shape.
+    Shape,
+    /// GNU's `({ .. })`: what is in it is whole expressions.
+    Block,
 }
 
 impl Expression {
@@ -105,6 +116,12 @@ pub(crate) enum StatementForm {
     For { condition: Option<usize>, inner: Box<Statement> },
     /// A label, `case` or `default`, and what stands behind it, if anything does.
     Labelled(Option<Box<Statement>>),
+    /// C*'s `with (shape)`, with its parenthesis.
+    With { shape: Rc<ParallelShape>, close: usize, inner: Box<Statement> },
+    /// `where (e)`, with its parenthesis; and `else`, with what follows.
+    Where { condition: usize, close: usize, inner: Box<Statement>, otherwise: Option<(usize, Box<Statement>)> },
+    /// `everywhere`.
+    Everywhere(Box<Statement>),
     /// A declaration, a jump, and whatever has no statement in it.
     Plain,
 }

@@ -107,8 +107,13 @@ impl Lowering<'_, '_> {
 
     fn expression(&mut self, expression: &Expression, used: bool) {
         match &expression.form {
-            // What is in a block is whole expressions.
-            Form::Leaf | Form::Block(_) => {}
+            Form::Leaf | Form::Block => {}
+            // These are C*'s.
+            Form::LeftIndex { .. }
+            | Form::Coordinate(_)
+            | Form::Reduce { .. }
+            | Form::OwnBinary { .. }
+            | Form::Shape => {}
             Form::Parentheses(inner) => self.expression(inner, used),
             Form::Index { .. } | Form::Member { .. } => self.object(expression, true),
             Form::Prefix { op, operand } => self.prefix(expression, *op, operand),

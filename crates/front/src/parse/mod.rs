@@ -4,12 +4,13 @@
 mod declarations;
 mod declarators;
 mod expressions;
+mod shapes;
 mod specifiers;
 mod statements;
 
 use crate::Dialect;
 use crate::diagnostics::Wrong;
-use crate::dialect::split_c;
+use crate::dialect::{c_star, split_c};
 use crate::draft::Draft;
 use crate::edits::Edits;
 use crate::lex::{Kind, Lexed, Token};
@@ -42,6 +43,8 @@ pub(crate) struct Parser<'a> {
     pointer_is_const: bool,
     /// Whether a `:` now ends the middle of a conditional expression.
     in_middle: bool,
+    /// The dimension whose left index is read.
+    axis: Option<usize>,
     /// Whether the declaration that was read last has become several.
     has_split: bool,
     /// The type of the statement expression that has just ended.
@@ -60,14 +63,19 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
         deep: 0,
         pointer_is_const: false,
         in_middle: false,
+        axis: None,
         has_split: false,
         value_of_block: Type::unknown(),
         wholes: Vec::new(),
     };
     parser.unit();
-    if dialect == Dialect::SplitC {
-        split_c::begin(&mut parser.draft);
-        split_c::end(&mut parser.draft);
+    match dialect {
+        Dialect::C => {}
+        Dialect::SplitC => {
+            split_c::begin(&mut parser.draft);
+            split_c::end(&mut parser.draft);
+        }
+        Dialect::CStar => c_star::end(&mut parser.draft),
     }
     // Nobody could mend a system header; what is not understood there stays unknown.
     parser.draft.wrong.retain(|wrong| !wrong.hidden);
@@ -83,6 +91,7 @@ impl Parser<'_> {
                 self.end_body(None);
                 self.draft.unevaluated = false;
                 self.in_middle = false;
+                self.axis = None;
                 self.deep = 0;
                 self.skip_declaration(begun);
             }
@@ -242,8 +251,10 @@ impl Parser<'_> {
 
     /// Lets the dialect say what becomes of what was read.
     fn decide(&mut self, body: &Body) {
-        if self.dialect == Dialect::SplitC {
-            split_c::body(&mut self.draft, body);
+        match self.dialect {
+            Dialect::C => {}
+            Dialect::SplitC => split_c::body(&mut self.draft, body),
+            Dialect::CStar => c_star::body(&mut self.draft, body),
         }
     }
 

@@ -34,6 +34,7 @@ impl Parser<'_> {
             } else {
                 self.scopes.leave_to(depth);
                 self.in_middle = false;
+                self.axis = None;
                 self.skip_statement(begun);
             }
         }
@@ -64,7 +65,7 @@ impl Parser<'_> {
             while !self.eat(";") {
                 self.at += 1;
             }
-        } else if !self.static_assertion()? {
+        } else if !self.static_assertion()? && !self.shapes(false)? {
             self.early_qualifier();
             if !self.begins_declaration() {
                 return self.statement(gives);
@@ -75,12 +76,13 @@ impl Parser<'_> {
     }
 
     fn begins_declaration(&self) -> bool {
-        if self.is("[") && self.is_next("[") {
+        if self.is("[") && self.is_next("[") && !self.is_c_star() {
             return self.word_at(self.at + 2) != "fallthrough";
         }
         let is_fallthrough =
             self.is_one_of(&["__attribute__", "__attribute"]) && self.word_at(self.at + 3).contains("fallthrough");
-        !is_fallthrough && self.is_type_at(self.at) && !(self.is_next(":") && self.kind() == Kind::Name)
+        let is_label = self.is_next(":") && self.kind() == Kind::Name && !self.is_parallel_at(self.at + 1);
+        !is_fallthrough && self.is_type_at(self.at) && !is_label
     }
 
     fn statement(&mut self, gives: bool) -> Parse<Statement> {
@@ -93,6 +95,9 @@ impl Parser<'_> {
     }
 
     fn statement_form(&mut self, gives: bool) -> Parse<StatementForm> {
+        if let Some(form) = self.context()? {
+            return Ok(form);
+        }
         if self.kind() == Kind::Name && self.is_next(":") && self.is_label() {
             self.at += 2;
             self.attributes()?;
@@ -127,6 +132,7 @@ impl Parser<'_> {
                 }
             }
             "asm" | "__asm__" | "__asm" => self.assembly(),
+            "[" if self.is_c_star() => return self.expression_statement(gives),
             "__attribute__" | "__attribute" | "[" => {
                 self.attributes()?;
             }
@@ -174,12 +180,12 @@ impl Parser<'_> {
     }
 
     /// A statement inside another.
-    fn inner(&mut self) -> Parse<Box<Statement>> {
+    pub(super) fn inner(&mut self) -> Parse<Box<Statement>> {
         self.deeper(|parser| parser.statement(false)).map(Box::new)
     }
 
     /// `( e )`; gives the expression's number.
-    fn condition(&mut self) -> Parse<usize> {
+    pub(super) fn condition(&mut self) -> Parse<usize> {
         self.expect("(")?;
         self.full_expression()?;
         self.expect(")")?;
