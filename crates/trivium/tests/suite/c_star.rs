@@ -75,6 +75,15 @@ fn programs_of_several_files_share_shapes_and_contexts() {
     }
 }
 
+/// What it prints was found by hand. It is printed once, however many nodes there are.
+#[test]
+fn control_goes_around_parallel_statements() {
+    let program = "crates/trivium/tests/c-star/control.cs";
+    for nodes in ["1", "2", "9"] {
+        assert_eq!(simulated(program, &["-n", nodes]), "6 -261 21 3 102\n130 2 7 14\n", "{nodes} nodes");
+    }
+}
+
 /// Every reduction, of every position and of none.
 #[test]
 fn reductions_are_those_of_a_loop() {
