@@ -35,6 +35,10 @@ pub(crate) struct Draft<'a> {
     pub main: Option<Main>,
     /// Whether the file has a `splitc_main` or a `main`.
     pub has_main: bool,
+    /// Shapes of C* that this file defines.
+    pub shapes: Vec<String>,
+    /// Parallel variables that it defines: the name, and the name of the shape.
+    pub parallel: Vec<(String, String)>,
     temporaries: usize,
 }
 
@@ -50,6 +54,8 @@ impl<'a> Draft<'a> {
             storage,
             main: None,
             has_main: false,
+            shapes: Vec::new(),
+            parallel: Vec::new(),
             temporaries: 0,
         }
     }

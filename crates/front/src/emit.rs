@@ -1,13 +1,13 @@
 //! The text with its changes. Each token that the user has written stands in the column where it was written, so that the compiler's messages
 //! are about the user's own file.
 
-use crate::edits::{ABOUT, Edits};
+use crate::edits::{ABOUT, Edits, MOVED};
 use crate::lex::{Lexed, token_at};
 use crate::place::Places;
 
 /// Puts changes into a text.
 pub(crate) fn emit(lexed: &Lexed, edits: &Edits, places: &Places) -> String {
-    let mut out = Out { text: String::with_capacity(lexed.text.len() * 5 / 4), line: 0, lexed, places };
+    let mut out = Out { text: String::with_capacity(lexed.text.len() * 5 / 4), line: 0, lexed, places, away: None };
     let mut end = 0;
     for (number, token) in lexed.tokens.iter().enumerate() {
         let gap = &lexed.text[end..token.start];
@@ -37,6 +37,8 @@ struct Out<'a> {
     line: usize,
     lexed: &'a Lexed<'a>,
     places: &'a Places,
+    /// The token that was last written in another place than its own: lines are counted from there.
+    away: Option<usize>,
 }
 
 impl Out<'_> {
@@ -53,8 +55,26 @@ impl Out<'_> {
         let mut parts = text.split(ABOUT);
         self.words(parts.next().unwrap_or_default(), at);
         while let (Some(token), Some(text)) = (parts.next(), parts.next()) {
-            self.words(text, token.parse().expect("a token's number"));
+            let moved = token.strip_prefix(MOVED);
+            let token = moved.unwrap_or(token).parse().expect("a token's number");
+            if moved.is_some() {
+                self.goes_to(token, self.away.unwrap_or(at));
+            }
+            self.words(text, token);
         }
+        if let Some(away) = self.away.take() {
+            self.goes_to(at, away);
+            self.away = None;
+        }
+    }
+
+    /// Goes from the line of a token to that of another.
+    fn goes_to(&mut self, token: usize, from: usize) {
+        let place = |token: usize| (self.lexed.tokens[token].file, self.lexed.tokens[token].line);
+        if place(token) != place(from) {
+            self.mark(token);
+        }
+        self.away = Some(token);
     }
 
     /// Puts text that is about a token.
@@ -85,11 +105,16 @@ impl Out<'_> {
     fn place(&mut self, token: usize) {
         let Some(column) = self.places.column(token) else { return };
         if self.text.len() - self.line > column - 1 {
-            let token = &self.lexed.tokens[token];
-            let name = self.lexed.files[token.file].replace('\\', "\\\\").replace('"', "\\\"");
-            self.push(&format!("\n# {} \"{name}\"\n", token.line));
+            self.mark(token);
         }
         let padding = column - 1 - (self.text.len() - self.line);
         self.push(&" ".repeat(padding));
+    }
+
+    /// Begins a line that counts as that of a token.
+    fn mark(&mut self, token: usize) {
+        let token = &self.lexed.tokens[token];
+        let name = self.lexed.files[token.file].replace('\\', "\\\\").replace('"', "\\\"");
+        self.push(&format!("\n# {} \"{name}\"\n", token.line));
     }
 }

@@ -10,12 +10,12 @@ mod dialect;
 mod draft;
 mod edits;
 mod emit;
-mod expression;
 mod lex;
 mod messages;
 mod parse;
 mod place;
 mod scope;
+mod tree;
 pub mod types;
 
 pub use diagnostics::{Mistake, Mistakes};
@@ -28,6 +28,8 @@ pub enum Dialect {
     C,
     /// Split-C: `global` and `spread` pointers, spread arrays, split-phase assignments.
     SplitC,
+    /// C*: shapes, parallel variables, contexts, left indices, reductions.
+    CStar,
 }
 
 impl Dialect {
@@ -36,6 +38,7 @@ impl Dialect {
         match ending {
             "c" => Some(Dialect::C),
             "sc" => Some(Dialect::SplitC),
+            "cs" => Some(Dialect::CStar),
             _ => None,
         }
     }

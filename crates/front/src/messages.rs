@@ -15,7 +15,9 @@ pub fn explain(said: &str, source: &dyn Fn(&str) -> Option<String>) -> String {
         if is_about_library(line) {
             of_library = true;
             // What a construct of the language calls, nobody has written.
-            if !lines.get(at + 1).is_some_and(|shown| shown.contains("splitc_") && !shown.contains("#define ")) {
+            if !lines.get(at + 1).is_some_and(|shown| {
+                (shown.contains("splitc_") || shown.contains("cstar_")) && !shown.contains("#define ")
+            }) {
                 explained.push_str(&with_words(line));
                 explained.push('\n');
             }
@@ -71,7 +73,8 @@ fn shown_line(line: &str) -> Option<(usize, &str)> {
 
 /// Whether a message is about a line of the library's header.
 fn is_about_library(line: &str) -> bool {
-    place_of(line).is_some_and(|(name, _)| name == "split-c.h" || name.ends_with("/split-c.h"))
+    let headers = ["split-c.h", "cstar.h"];
+    place_of(line).is_some_and(|(name, _)| headers.contains(&name.rsplit('/').next().unwrap_or(name)))
 }
 
 /// `'int *global'` for `'typeof (*global(x)) *' (aka 'int *global')`: a type that the translation names by an expression.

@@ -1,7 +1,8 @@
 //! Names in their scopes: typedefs, objects and functions, enumeration constants; tags; the members of structures.
 
-use crate::types::Type;
+use crate::types::{ParallelShape, Type};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// What a name means.
 #[derive(Debug, Clone)]
@@ -10,6 +11,8 @@ pub(crate) enum Symbol {
     Typedef(Type),
     /// An object, a function, or a constant.
     Value(Type),
+    /// A shape of C*.
+    Shape(Rc<ParallelShape>),
 }
 
 /// The members of a structure. One without a name is an anonymous structure.

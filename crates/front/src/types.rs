@@ -43,6 +43,17 @@ pub struct Type {
     pub space: AddressSpace,
     /// Whether it is `const`.
     pub is_const: bool,
+    /// The shape of C* that it has at each position of, if it is parallel.
+    pub parallel: Option<Rc<ParallelShape>>,
+}
+
+/// A shape of C*.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParallelShape {
+    /// As the program names it.
+    pub name: String,
+    /// How many dimensions it has.
+    pub rank: usize,
 }
 
 /// What a type is.
@@ -80,7 +91,7 @@ pub struct SpreadArray {
 impl Type {
     /// A private object.
     pub(crate) fn of(shape: Shape) -> Type {
-        Type { shape, space: AddressSpace::Private, is_const: false }
+        Type { shape, space: AddressSpace::Private, is_const: false, parallel: None }
     }
 
     pub(crate) fn unknown() -> Type {

@@ -66,7 +66,9 @@ impl Counters {
     /// Those of a module that shares memory. None if it is not valid, or was translated from a language in which statics are known to be a node's own.
     pub fn of(module: &Inspected<'_>) -> Counters {
         let shares = module.imports.iter().any(|import| import.module == "trivium" && import.name == "alloc");
-        if !shares || module.function_names.values().any(|name| name.starts_with("splitc_")) {
+        if !shares
+            || module.function_names.values().any(|name| name.starts_with("splitc_") || name.starts_with("cstar_"))
+        {
             return Counters::default();
         }
         let mut uses = Uses::default();

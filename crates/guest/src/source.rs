@@ -65,7 +65,9 @@ pub struct SourceLocation {
 impl SourceLocation {
     /// Whether it lies in the C library.
     pub fn is_library(&self) -> bool {
-        self.line.as_ref().is_some_and(|(file, _)| file.starts_with(IN_LIBRARY) || file == TRANSLATION)
+        self.line
+            .as_ref()
+            .is_some_and(|(file, _)| file.starts_with(IN_LIBRARY) || TRANSLATIONS.contains(&file.as_str()))
     }
 
     /// The place that a stack, the innermost call first, is blamed on: the innermost that does not lie in the C library.
@@ -103,14 +105,15 @@ impl SourceLocation {
 
     /// Whether it lies in what a program in Split-C is translated to and has not written.
     pub fn is_translation(&self) -> bool {
-        self.line
-            .as_ref()
-            .is_some_and(|(file, _)| [TRANSLATION, "split-c.c", "split-c.h"].iter().any(|own| file.ends_with(own)))
+        self.line.as_ref().is_some_and(|(file, _)| TRANSLATIONS.iter().chain(&LIBRARIES).any(|own| file.ends_with(own)))
     }
 }
 
 /// The file, in lines of its own, of what a translation adds to a program.
-const TRANSLATION: &str = "<split-c>";
+const TRANSLATIONS: [&str; 2] = ["<split-c>", "<c-star>"];
+
+/// The files of the libraries of languages that are translated.
+const LIBRARIES: [&str; 4] = ["split-c.c", "split-c.h", "cstar.c", "cstar.h"];
 
 /// What a program in Split-C calls a function of its library by; none of one that stands for the language's own constructs.
 fn called_in_source(function: &str) -> Option<&str> {

@@ -55,7 +55,7 @@ pub enum Command {
     Machine(MachineArgs),
     /// Print the C header of a protocol's calls
     Header(Header),
-    /// Print the C that a program in Split-C becomes
+    /// Print the C that a program in Split-C or C* becomes
     Translate(Translate),
     /// Compile and link C files of a program; works as CC="trivium cc" in a Makefile
     Cc(Cc),
@@ -596,7 +596,7 @@ pub struct Header {
 /// `trivium translate`
 #[derive(Debug, Args)]
 pub struct Translate {
-    /// A program in Split-C: a .sc file
+    /// A program in Split-C or C*: a .sc or .cs file
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
     /// Flags of the C compiler, in quotes: --cc "-DSIZE=64 -Iinclude"

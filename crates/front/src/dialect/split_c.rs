@@ -4,7 +4,8 @@
 
 use crate::draft::Draft;
 use crate::edits::about;
-use crate::expression::{Expression, Form};
+use crate::tree::Body;
+use crate::tree::{Expression, Form};
 use crate::types::{AddressSpace, Shape};
 
 /// How what a pointer of a kind points to is qualified.
@@ -27,9 +28,13 @@ fn as_global(name: &str) -> String {
     format!("(__typeof_unqual__(*{name}){}*)", qualifier(AddressSpace::Global))
 }
 
-/// Puts C in place of what is Split-C's own in an expression. `used`: whether somebody uses its value.
-pub(crate) fn lower(draft: &mut Draft, expression: &Expression, used: bool) {
-    Lowering { draft }.expression(expression, used);
+/// Puts C in place of what is Split-C's own in a function, or in an expression outside of one: each expression has its meaning by itself.
+pub(crate) fn body(draft: &mut Draft, body: &Body) {
+    for whole in &body.wholes {
+        let before = std::mem::replace(&mut draft.unevaluated, whole.unevaluated);
+        Lowering { draft }.expression(&whole.expression, whole.used);
+        draft.unevaluated = before;
+    }
 }
 
 /// What stands at the beginning of a file: its data begin a page, zeroed ones and others, so that nothing of a library's own is in a block with them.
@@ -102,7 +107,13 @@ impl Lowering<'_, '_> {
 
     fn expression(&mut self, expression: &Expression, used: bool) {
         match &expression.form {
-            Form::Leaf => {}
+            Form::Leaf | Form::Block => {}
+            // These are C*'s.
+            Form::LeftIndex { .. }
+            | Form::Coordinate(_)
+            | Form::Reduce { .. }
+            | Form::OwnBinary { .. }
+            | Form::Shape => {}
             Form::Parentheses(inner) => self.expression(inner, used),
             Form::Index { .. } | Form::Member { .. } => self.object(expression, true),
             Form::Prefix { op, operand } => self.prefix(expression, *op, operand),

@@ -20,7 +20,7 @@ pub(super) enum Place {
 
 impl Parser<'_> {
     pub(super) fn external_declaration(&mut self) -> Parse<()> {
-        if self.eat(";") || self.static_assertion()? {
+        if self.eat(";") || self.static_assertion()? || self.shapes(true)? {
             return Ok(());
         }
         if self.is_one_of(&["__asm__", "asm", "__asm"]) {
@@ -33,6 +33,11 @@ impl Parser<'_> {
             return self.external_declaration();
         }
         self.early_qualifier();
+        if self.is_c_star() && self.is("[") && self.is_next("[") {
+            let what = "`[[` begins a left index in C*, and attributes are not written so";
+            self.error(self.at, self.at, what).help("write __attribute__((..))");
+            return Err(super::Failed);
+        }
         if self.kind() != Kind::Name && !self.is("[") {
             return Err(self.expected("a declaration"));
         }
@@ -65,6 +70,14 @@ impl Parser<'_> {
         if self.eat(";") {
             return Ok(());
         }
+        if place == Place::Block {
+            self.no_parallel(&specifiers, "a variable in a function");
+        } else if self.is_c_star() && self.is(":") {
+            let word = self.word_at(self.at + 1).to_string();
+            self.error(self.at + 1, self.at + 1, format!("`{word}` is not a shape"))
+                .help("declare it before: shape [100]name;");
+            return Err(super::Failed);
+        }
         let mut declared: Vec<(Declarator, usize)> = Vec::new();
         loop {
             self.attributes()?;
@@ -79,6 +92,10 @@ impl Parser<'_> {
                 if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
                     self.error(self.at, self.at, "a spread array cannot be initialised here")
                         .help("fill it in splitc_main: each processor its own part");
+                }
+                if declarator.ty.parallel.is_some() {
+                    self.error(self.at, self.at, "a parallel variable cannot be initialised here yet")
+                        .help("it begins with zeros: assign to it in a function");
                 }
                 self.at += 1;
                 let ty = self.initialiser()?;
@@ -139,6 +156,9 @@ impl Parser<'_> {
             return;
         };
         let name = self.word_at(token).to_string();
+        if place == Place::File {
+            self.parallel_variable(declarator, specifiers);
+        }
         if specifiers.is_typedef {
             if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
                 self.error(token, token, "a type cannot be a spread array")
@@ -190,8 +210,8 @@ impl Parser<'_> {
             self.draft.edits.after(self.at, &format!(" {captures}"));
         }
         self.draft.in_function = true;
-        self.compound(false)?;
-        self.draft.in_function = false;
+        let block = self.compound(false)?;
+        self.end_body(Some(block));
         self.scopes.leave_to(1);
         Ok(())
     }
@@ -242,8 +262,9 @@ impl Parser<'_> {
     pub(super) fn initialiser(&mut self) -> Parse<Option<Type>> {
         if !self.is("{") {
             let value = self.assignment()?;
-            self.whole(&value, true);
-            return Ok(Some(value.ty));
+            let ty = value.ty.clone();
+            self.whole(value, true);
+            return Ok(Some(ty));
         }
         self.deeper(|parser| {
             parser.at += 1;

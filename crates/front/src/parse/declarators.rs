@@ -65,6 +65,7 @@ impl Parser<'_> {
     /// `type-name`, as in casts.
     pub(super) fn type_name(&mut self) -> Parse<Type> {
         let specifiers = self.specifiers()?;
+        self.no_parallel(&specifiers, "a type that is named here");
         let declarator = self.declarator(&specifiers)?;
         if let Some(name) = declarator.name {
             self.error(name, name, "a name has no place in a type");
@@ -261,7 +262,7 @@ impl Parser<'_> {
             self.at += 1;
         } else if !self.is("]") {
             let size = self.assignment()?;
-            self.whole(&size, true);
+            self.whole(size, true);
         }
         let text = if self.at > first { self.draft.lexed.words(first, self.at - 1) } else { String::new() };
         self.expect("]")?;
@@ -300,6 +301,7 @@ impl Parser<'_> {
                 break;
             }
             let specifiers = self.specifiers()?;
+            self.no_parallel(&specifiers, "a parameter");
             let declarator = self.declarator(&specifiers)?;
             self.without_register(&specifiers, &declarator.ty);
             self.attributes()?;

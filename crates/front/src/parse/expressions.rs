@@ -1,13 +1,13 @@
 //! Expressions, with their types.
 
 use super::{Parse, Parser};
-use crate::expression::{Expression, Form};
 use crate::lex::Kind;
 use crate::scope::Symbol;
+use crate::tree::{Expression, Form};
 use crate::types::{AddressSpace, Shape, Type};
 
 /// Binary operators, from the weakest to the strongest.
-const BINARY: [&[&str]; 10] = [
+const BINARY: [&[&str]; 11] = [
     &["||"],
     &["&&"],
     &["|"],
@@ -15,10 +15,15 @@ const BINARY: [&[&str]; 10] = [
     &["&"],
     &["==", "!="],
     &["<", ">", "<=", ">="],
+    // C*'s `<?` and `>?` stand here.
+    &[],
     &["<<", ">>"],
     &["+", "-"],
     &["*", "/", "%"],
 ];
+
+/// The level of C*'s `<?` and `>?`.
+const LEAST: usize = 7;
 
 const ASSIGNMENT: [&str; 11] = ["=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="];
 
@@ -56,6 +61,17 @@ impl Parser<'_> {
                 let (first, last) = (left.first, right.last);
                 let form = Form::SplitPhase { op, is_store, left: Box::new(left), right };
                 return Ok(made(form, Type::of(Shape::Void), first, last));
+            }
+            if parser.is_own_assignment() {
+                parser.at += 3;
+                let right = Box::new(parser.assignment()?);
+                let (first, last) = (left.first, right.last);
+                return Ok(made(
+                    Form::OwnBinary { op, width: 3, left: Box::new(left), right },
+                    Type::number(),
+                    first,
+                    last,
+                ));
             }
             if !parser.is_one_of(&ASSIGNMENT) {
                 return Ok(left);
@@ -104,6 +120,20 @@ impl Parser<'_> {
     fn binary(&mut self, weakest: usize) -> Parse<Expression> {
         let mut left = self.cast()?;
         loop {
+            if self.is_own_assignment() {
+                return Ok(left);
+            }
+            if let Some(level) = self.own_operator(LEAST, BINARY.len() - 1) {
+                if level < weakest {
+                    return Ok(left);
+                }
+                let op = self.at;
+                self.at += 2;
+                let right = Box::new(self.binary(level + 1)?);
+                let (first, last) = (left.first, right.last);
+                left = made(Form::OwnBinary { op, width: 2, left: Box::new(left), right }, Type::number(), first, last);
+                continue;
+            }
             let level = BINARY.iter().position(|level| level.contains(&self.word()));
             let Some(level) = level.filter(|level| *level >= weakest && self.kind() == Kind::Mark) else {
                 return Ok(left);
@@ -128,7 +158,7 @@ impl Parser<'_> {
     }
 
     /// A cast, or what binds stronger.
-    fn cast(&mut self) -> Parse<Expression> {
+    pub(super) fn cast(&mut self) -> Parse<Expression> {
         if !(self.is("(") && self.is_type_at(self.at + 1)) {
             return self.unary();
         }
@@ -147,8 +177,11 @@ impl Parser<'_> {
         Ok(made(Form::Cast { close, operand: Box::new(operand) }, ty, first, last))
     }
 
-    fn unary(&mut self) -> Parse<Expression> {
+    pub(super) fn unary(&mut self) -> Parse<Expression> {
         let first = self.at;
+        if let Some(expression) = self.own_prefix()? {
+            return Ok(expression);
+        }
         if self.kind() == Kind::Mark && self.is_one_of(&["&", "*", "+", "-", "~", "!", "++", "--", "&&"]) {
             self.at += 1;
             if self.word_at(first) == "&&" {
@@ -234,7 +267,7 @@ impl Parser<'_> {
                     let open = self.at;
                     self.at += 1;
                     let before = std::mem::take(&mut self.in_middle);
-                    let index = self.expression();
+                    let index = self.deeper(Self::expression);
                     self.in_middle = before;
                     let index = index?;
                     let close = self.at;
@@ -358,6 +391,9 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Parse<Expression> {
         let first = self.at;
+        if let Some(own) = self.own_coordinate() {
+            return Ok(own);
+        }
         match self.kind() {
             Kind::Number | Kind::Character => {
                 self.at += 1;
@@ -373,6 +409,10 @@ impl Parser<'_> {
             Kind::Name => {
                 let ty = match self.scopes.find(self.word()) {
                     Some(Symbol::Value(ty)) => ty.clone(),
+                    Some(Symbol::Shape(_)) => {
+                        self.at += 1;
+                        return Ok(made(Form::Shape, Type::unknown(), first, first));
+                    }
                     Some(Symbol::Typedef(_)) => return Err(self.expected("an expression")),
                     None if self.is_one_of(&["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"]) => {
                         Type::number().array()
@@ -391,7 +431,7 @@ impl Parser<'_> {
                 block?;
                 let ty = std::mem::replace(&mut self.value_of_block, Type::unknown());
                 self.expect(")")?;
-                Ok(made(Form::Leaf, ty, first, self.last()))
+                Ok(made(Form::Block, ty, first, self.last()))
             }
             Kind::Mark if self.is("(") => {
                 self.at += 1;

@@ -1,20 +1,22 @@
-//! C11 with GNU's extensions, as far as headers and programs use them: recursive descent over tokens. What is read is given types, and handed to the dialect
-//! expression by expression; nothing is kept but the changes. After a mistake, reading goes on behind it.
+//! C11 with GNU's extensions, as far as headers and programs use them: recursive descent over tokens. What is read is given types, and handed to the dialect:
+//! a function's body as a tree, at its end; expressions outside of functions one by one. Nothing is kept but the changes. After a mistake, reading goes on behind it.
 
 mod declarations;
 mod declarators;
 mod expressions;
+mod shapes;
 mod specifiers;
 mod statements;
 
 use crate::Dialect;
 use crate::diagnostics::Wrong;
-use crate::dialect::split_c;
+use crate::dialect::{c_star, split_c};
 use crate::draft::Draft;
 use crate::edits::Edits;
-use crate::expression::Expression;
 use crate::lex::{Kind, Lexed, Token};
 use crate::scope::Scopes;
+use crate::tree::Expression;
+use crate::tree::{Body, Statement, Whole};
 use crate::types::Type;
 
 /// What is to be changed, or what is wrong.
@@ -41,10 +43,14 @@ pub(crate) struct Parser<'a> {
     pointer_is_const: bool,
     /// Whether a `:` now ends the middle of a conditional expression.
     in_middle: bool,
+    /// The dimension whose left index is read.
+    axis: Option<usize>,
     /// Whether the declaration that was read last has become several.
     has_split: bool,
     /// The type of the statement expression that has just ended.
     value_of_block: Type,
+    /// The whole expressions of the function's body that is read.
+    wholes: Vec<Whole>,
 }
 
 /// Reads a whole text.
@@ -57,13 +63,19 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
         deep: 0,
         pointer_is_const: false,
         in_middle: false,
+        axis: None,
         has_split: false,
         value_of_block: Type::unknown(),
+        wholes: Vec::new(),
     };
     parser.unit();
-    if dialect == Dialect::SplitC {
-        split_c::begin(&mut parser.draft);
-        split_c::end(&mut parser.draft);
+    match dialect {
+        Dialect::C => {}
+        Dialect::SplitC => {
+            split_c::begin(&mut parser.draft);
+            split_c::end(&mut parser.draft);
+        }
+        Dialect::CStar => c_star::end(&mut parser.draft),
     }
     // Nobody could mend a system header; what is not understood there stays unknown.
     parser.draft.wrong.retain(|wrong| !wrong.hidden);
@@ -76,9 +88,10 @@ impl Parser<'_> {
             let begun = self.at;
             if self.external_declaration().is_err() {
                 self.scopes.leave_to(1);
-                self.draft.in_function = false;
+                self.end_body(None);
                 self.draft.unevaluated = false;
                 self.in_middle = false;
+                self.axis = None;
                 self.deep = 0;
                 self.skip_declaration(begun);
             }
@@ -219,20 +232,39 @@ impl Parser<'_> {
         std::mem::replace(&mut self.at, at)
     }
 
-    /// Gives a whole expression to the dialect. `used`: whether its value is.
-    pub(crate) fn whole(&mut self, expression: &Expression, used: bool) {
-        if self.dialect == Dialect::SplitC {
-            split_c::lower(&mut self.draft, expression, used);
+    /// Keeps a whole expression until its function ends; outside of functions it goes to the dialect at once. `used`: whether its value is.
+    pub(crate) fn whole(&mut self, expression: Expression, used: bool) {
+        let whole = Whole { expression, used, unevaluated: self.draft.unevaluated };
+        if self.draft.in_function {
+            self.wholes.push(whole);
+        } else {
+            self.decide(&Body { block: None, wholes: vec![whole] });
+        }
+    }
+
+    /// A function's body has ended, or could not be read to its end.
+    fn end_body(&mut self, block: Option<Statement>) {
+        let body = Body { block, wholes: std::mem::take(&mut self.wholes) };
+        self.decide(&body);
+        self.draft.in_function = false;
+    }
+
+    /// Lets the dialect say what becomes of what was read.
+    fn decide(&mut self, body: &Body) {
+        match self.dialect {
+            Dialect::C => {}
+            Dialect::SplitC => split_c::body(&mut self.draft, body),
+            Dialect::CStar => c_star::body(&mut self.draft, body),
         }
     }
 
     /// A constant, or GNU's range of them: `1 ... 3`.
     fn constant_or_range(&mut self) -> Parse<()> {
         let first = self.conditional()?;
-        self.whole(&first, true);
+        self.whole(first, true);
         if self.eat("...") {
             let last = self.conditional()?;
-            self.whole(&last, true);
+            self.whole(last, true);
         }
         Ok(())
     }
@@ -240,7 +272,8 @@ impl Parser<'_> {
     /// A whole expression, whose value is used.
     pub(crate) fn full_expression(&mut self) -> Parse<Type> {
         let expression = self.expression()?;
-        self.whole(&expression, true);
-        Ok(expression.ty)
+        let ty = expression.ty.clone();
+        self.whole(expression, true);
+        Ok(ty)
     }
 }

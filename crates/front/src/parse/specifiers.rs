@@ -188,6 +188,7 @@ impl Parser<'_> {
         // Without a type it is an `int`, in old C.
         let mut ty = ty.unwrap_or_else(Type::number);
         ty.is_const |= is_const;
+        ty.parallel = self.parallel();
         if let Some(space) = space {
             ty = ty.within(space);
         } else if let Some(token) = copied.filter(|_| ty.space != AddressSpace::Private) {
@@ -229,7 +230,7 @@ impl Parser<'_> {
                     }
                 }
                 self.at = end;
-            } else if self.is("[") && self.is_next("[") {
+            } else if self.is("[") && self.is_next("[") && !self.is_c_star() {
                 self.skip_group();
             } else {
                 return Ok(space);
@@ -282,6 +283,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let specifiers = self.specifiers()?;
+        self.no_parallel(&specifiers, "a member of a structure");
         if self.eat(";") {
             members.push((None, specifiers.ty));
             return Ok(());
@@ -304,7 +306,7 @@ impl Parser<'_> {
 
             if self.eat(":") {
                 let width = self.conditional()?;
-                self.whole(&width, true);
+                self.whole(width, true);
             }
             self.attributes()?;
             if let Some(last) = declared.last_mut() {
@@ -342,7 +344,7 @@ impl Parser<'_> {
             self.attributes()?;
             if self.eat("=") {
                 let value = self.conditional()?;
-                self.whole(&value, true);
+                self.whole(value, true);
             }
             self.scopes.declare(&name, Symbol::Value(Type::number()));
             if !self.eat(",") {
@@ -362,7 +364,7 @@ impl Parser<'_> {
         self.at += 1;
         self.expect("(")?;
         let condition = self.conditional()?;
-        self.whole(&condition, true);
+        self.whole(condition, true);
         if self.eat(",") {
             while self.kind() == Kind::Text {
                 self.at += 1;

@@ -87,6 +87,8 @@ pub struct CompileOptions<'a> {
     pub translator: Option<&'a dyn Translator>,
     /// In a program with files of such a language, each static variable begins so many bytes: a power of two.
     pub apart: Option<u32>,
+    /// Whether the last file is a library that is linked before the others: a linker that has taken a function from the C library refuses another one.
+    pub library_last: bool,
 }
 
 /// Makes C of languages that extend it.
@@ -133,6 +135,7 @@ impl CompileOptions<'_> {
             progress: None,
             translator: None,
             apart: None,
+            library_last: false,
         }
     }
 }
@@ -243,7 +246,7 @@ pub fn translated(file: &Path, options: &CompileOptions) -> Result<String, Error
     let Some((translator, ending)) = work.extended(file) else {
         return Err(Error::new("this is in no language that extends C")
             .at(file.display().to_string())
-            .help("Split-C programs end in .sc"));
+            .help("Split-C programs end in .sc, and C* programs in .cs"));
     };
     work.translated(translator, ending, file, &work.scratch.path().join("0.d"))
 }
@@ -288,6 +291,7 @@ fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain)
     {
         add(translator.version().as_bytes());
         add(&options.apart.unwrap_or_default().to_le_bytes());
+        add(&[u8::from(options.library_last)]);
     }
     // Relative paths mean something else elsewhere.
     add(std::env::current_dir().unwrap_or_default().as_os_str().as_encoded_bytes());
@@ -377,6 +381,9 @@ impl Work<'_> {
         }
         if let Some(bytes) = apart {
             parts = self.apart(&parts, bytes)?;
+        }
+        if self.options.library_last {
+            parts.rotate_right(1);
         }
         let module = self.scratch.path().join("program.wasm");
         let link = || {
@@ -516,7 +523,7 @@ pub fn readable(file: &Path) -> Result<(), Error> {
         let place = why.line.map_or(file.display().to_string(), |line| format!("{}:{line}", file.display()));
         wrong(format!("the file cannot be read: {why}"), place)
     };
-    if file.extension().is_some_and(|ending| ending == "c" || ending == "sc") {
+    if file.extension().is_some_and(|ending| ["c", "sc", "cs"].iter().any(|own| ending == *own)) {
         let bytes = trivium_files::read(file, trivium_files::WRITTEN).map_err(|why| cannot(&why))?;
         if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
             let line = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -142,10 +142,14 @@ pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
         let what = format!("-o {} names a file that is compiled or linked: {}", output.display(), input.display());
         return Err(Failure::input(what, "name another file behind -o"));
     }
-    if let Some(extended) = line.inputs.iter().map(Path::new).find(|input| needed_by(&[input.to_path_buf()]).is_some())
-    {
+    let extended = line
+        .inputs
+        .iter()
+        .map(Path::new)
+        .find_map(|input| needed_by(&[input.to_path_buf()]).map(|needed| (input, needed.language)));
+    if let Some((extended, language)) = extended {
         let help = "give it to `trivium sim`, `run` or `compare`, beside the .o files of its C; `trivium translate --whole` prints its C";
-        return Err(Failure::at("`trivium cc` compiles C, and this is Split-C", extended.display(), help));
+        return Err(Failure::at(format!("`trivium cc` compiles C, and this is {language}"), extended.display(), help));
     }
     let toolchain = Toolchain::find().map_err(|e| guest(&e))?;
     let (shelf, headers) = shelf_with_headers()?;

@@ -1,6 +1,5 @@
 //! Whether protocols fit a language: Split-C's data are its processors' own memory, which plain pointers use from the beginning.
 
-use super::translate::needed_by;
 use crate::{Failure, library};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +11,9 @@ use trivium_protocol::{Access, Protocol};
 /// # Errors
 /// They cannot: why, and which protocols fit.
 pub(super) fn fits(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(), Failure> {
-    let Some(file) = files.iter().find(|file| needed_by(std::slice::from_ref(file)).is_some()) else { return Ok(()) };
+    let Some(file) = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "sc")) else {
+        return Ok(());
+    };
     let engines: Vec<Engine> =
         protocols.iter().filter_map(|protocol| Engine::load(protocol.clone(), NODES).ok()).collect();
     // Its data are under the default protocol of allocations.

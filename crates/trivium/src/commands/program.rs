@@ -19,7 +19,7 @@ pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
     Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
 }
 
-const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c, .sc or .wasm file";
+const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c, .sc, .cs or .wasm file";
 
 static PROGRAMS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs");
 
@@ -127,12 +127,21 @@ fn loaded(
     let is = |path: &PathBuf, endings: &[&str]| {
         path.extension().and_then(|e| e.to_str()).is_some_and(|ending| endings.contains(&ending))
     };
-    let compiled = files.iter().any(|file| is(file, &["c", "sc", "o", "a"]));
+    let compiled = files.iter().any(|file| is(file, &PARTS));
     let bytes = if compiled {
-        if let Some(wrong) = files.iter().find(|file| !is(file, &["c", "sc", "o", "a"])) {
+        if let Some(wrong) = files.iter().find(|file| !is(file, &PARTS)) {
             return Err(Failure::input(
                 format!("{} cannot be a part of a program", wrong.display()),
-                "the parts of a program are .c and .sc files, and objects (.o) and archives (.a) of `trivium cc`",
+                "the parts of a program are .c, .sc and .cs files, and objects (.o) and archives (.a) of `trivium cc`",
+            ));
+        }
+        if let (Some(one), true) =
+            (files.iter().find(|file| is(file, &["cs"])), files.iter().any(|file| is(file, &["sc"])))
+        {
+            return Err(Failure::at(
+                "one program cannot be in C* and in Split-C",
+                one.display(),
+                "each of them has its own memory: leave one language out, or use C",
             ));
         }
         compiled_from(files, flags, (protocols, block), shelf.clone())?
@@ -140,7 +149,7 @@ fn loaded(
         if let Some(more) = files.get(1) {
             return Err(Failure::input(
                 format!("{} is one file too many", more.display()),
-                "a program is one .wasm file, or any number of .c and .sc files; its own arguments stand behind --",
+                "a program is one .wasm file, or any number of .c, .sc or .cs files; its own arguments stand behind --",
             ));
         }
         if flags.is_some() {
@@ -171,7 +180,7 @@ fn neither(path: &Path) -> Failure {
         let names: Vec<&str> = built_in().iter().map(|(name, _)| *name).collect();
         let help = match trivium_protocol::nearest(&name, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}; or give the path of a .c, .sc or .wasm file", names.join(", ")),
+            None => format!("there are {}; or give the path of a .c, .sc, .cs or .wasm file", names.join(", ")),
         };
         return Failure::input(format!("there is no program `{name}`"), help);
     }
@@ -179,10 +188,13 @@ fn neither(path: &Path) -> Failure {
         path.extension().is_some_and(|ending| ["cc", "cpp", "cxx", "C", "hpp"].iter().any(|cpp| ending == *cpp));
     let help = match is_cpp {
         true => "C++ is not compiled here: write the program in C, or give a .wasm file that another compiler has made",
-        false => "a program is one or more files that end in .c or .sc, or one that ends in .wasm",
+        false => "a program is one or more files that end in .c, .sc or .cs, or one that ends in .wasm",
     };
-    Failure::input(format!("{name} is neither C, Split-C nor WebAssembly"), help)
+    Failure::input(format!("{name} is neither C, Split-C, C* nor WebAssembly"), help)
 }
+
+/// Endings of the files that a compiled program is made of.
+const PARTS: [&str; 5] = ["c", "sc", "cs", "o", "a"];
 
 /// Static variables of Split-C lie so far apart at least: runs with smaller blocks share what is compiled.
 const LEAST_APART: u32 = 64;
@@ -200,7 +212,10 @@ fn compiled_from(
     }
     let mut options = CompileOptions::with(Vec::new(), shelf);
     options.translator = Some(&FrontEnd);
-    options.apart = Some(block.max(LEAST_APART));
+    options.apart = files
+        .iter()
+        .any(|file| file.extension().is_some_and(|ending| ending == "sc"))
+        .then_some(block.max(LEAST_APART));
     options.flags = flags_of(flags)?;
     let headers = Headers::new(options.shelf.folder(), protocols);
     options.include_dirs.push(headers.folder.clone());
@@ -209,9 +224,9 @@ fn compiled_from(
         let source = headers.folder.join(more.source);
         // Places in it are places in a library: messages name who has called it.
         let names = source.with_extension("").display().to_string();
-        options
-            .flags
-            .splice(0..0, [more.flag.into(), format!("-fdebug-prefix-map={names}=/ziglang/lib/libc/{}", more.name)]);
+        let names = format!("-fdebug-prefix-map={names}=/ziglang/lib/libc/{}", more.name);
+        options.flags.splice(0..0, more.flags.iter().map(|flag| flag.to_string()).chain([names]));
+        options.library_last = more.overrides;
         files.push(source);
     }
     let files = &files;
@@ -251,7 +266,7 @@ pub(super) fn in_c(file: &Path, flags: Option<&str>) -> Result<String, Failure> 
     options.translator = Some(&FrontEnd);
     options.flags = flags_of(flags)?;
     if !file.is_file() {
-        library::read(file, "program", "give the path of a .sc file")?;
+        library::read(file, "program", "give the path of a .sc or .cs file")?;
     }
     translated(file, &options).map_err(|e| guest(&e))
 }

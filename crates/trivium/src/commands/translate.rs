@@ -15,7 +15,7 @@ pub fn translate(arguments: &Translate) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What of a text the markers of lines give to a file, or to no file at all (`<split-c>`). What the translation has broken into pieces, for the
+/// What of a text the markers of lines give to a file, or to no file at all (`<split-c>`, `<c-star>`). What the translation has broken into pieces, for the
 /// sake of columns, is put together again: a line is what was a line.
 fn of_file(text: &str, file: &str) -> String {
     let mut lines: Vec<(usize, String)> = Vec::new();
@@ -23,8 +23,9 @@ fn of_file(text: &str, file: &str) -> String {
     for line in text.lines() {
         let marked = line.strip_prefix("# ").and_then(|rest| rest.split_once(' '));
         if let Some((Ok(marked), name)) = marked.map(|(number, name)| (number.parse(), name.split('"').nth(1))) {
-            is_own = name == Some(file) || name == Some("<split-c>");
-            number = if name == Some("<split-c>") { usize::MAX } else { marked };
+            let is_of_none = name.is_some_and(|name| OF_NO_FILE.contains(&name));
+            is_own = name == Some(file) || is_of_none;
+            number = if is_of_none { usize::MAX } else { marked };
             continue;
         }
         match lines.last_mut() {
@@ -40,6 +41,9 @@ fn of_file(text: &str, file: &str) -> String {
     }
     lines.iter().map(|(_, line)| format!("{}\n", without_padding(line))).collect()
 }
+
+/// What markers name that stands in no file of the user's.
+const OF_NO_FILE: [&str; 2] = ["<split-c>", "<c-star>"];
 
 /// Without white space in the midst of a line beyond what parts words, outside of strings.
 fn without_padding(line: &str) -> String {
@@ -83,7 +87,11 @@ impl Translator for FrontEnd {
     }
 
     fn header(&self, ending: &str) -> Option<&'static str> {
-        dialect(ending).map(|_| "split-c.h")
+        match dialect(ending)? {
+            Dialect::C => None,
+            Dialect::SplitC => Some("split-c.h"),
+            Dialect::CStar => Some("cstar.h"),
+        }
     }
 
     fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, String> {
@@ -98,22 +106,39 @@ impl Translator for FrontEnd {
 
 /// What is compiled with programs of a language, and linked into them.
 pub(super) struct Needed {
+    /// The language, as messages call it.
+    pub language: &'static str,
     /// The library's name.
     pub name: &'static str,
     /// A source among the headers.
     pub source: &'static str,
-    /// A flag of the linker, which one of the user's own overrides.
-    pub flag: &'static str,
+    /// Flags of the linker, which the user's own override.
+    pub flags: &'static [&'static str],
+    /// Whether what it defines goes before what the C library does.
+    pub overrides: bool,
     /// The function that programs begin with.
     pub entry: &'static str,
 }
 
 /// What Split-C's programs begin with, in bytes, their stack of 1 MiB included: 16 MiB a processor, so that 64 processors have room in shared memory.
-const SPLIT_C: Needed =
-    Needed { name: "split-c", source: "split-c.c", flag: "-Wl,--initial-memory=17825792", entry: "splitc_main" };
+const SPLIT_C: Needed = Needed {
+    language: "Split-C",
+    name: "split-c",
+    source: "split-c.c",
+    flags: &["-Wl,--initial-memory=17825792"],
+    overrides: false,
+    entry: "splitc_main",
+};
+
+/// The library of C* decides which node prints.
+const C_STAR: Needed =
+    Needed { language: "C*", name: "cstar", source: "cstar.c", flags: &[], overrides: true, entry: "main" };
 
 /// What these files need beside them.
 pub(super) fn needed_by(files: &[PathBuf]) -> Option<&'static Needed> {
-    let is_split_c = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "sc");
-    files.iter().any(is_split_c).then_some(&SPLIT_C)
+    let has = |ending: &str| files.iter().any(|file| file.extension().is_some_and(|found| found == ending));
+    if has("sc") {
+        return Some(&SPLIT_C);
+    }
+    has("cs").then_some(&C_STAR)
 }

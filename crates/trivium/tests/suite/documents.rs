@@ -1,6 +1,6 @@
 //! What the documents print is what the program prints.
 //!
-//! In `docs/checking.md`, `docs/tutorial.md`, `docs/idea-to-cluster.md` and `docs/split-c.md` each line `$ trivium ..` of a `console` block is run at the
+//! In `docs/checking.md`, `docs/tutorial.md`, `docs/idea-to-cluster.md`, `docs/split-c.md` and `docs/cstar.md` each line `$ trivium ..` of a `console` block is run at the
 //! repository's root, and below it stands what it prints (`| head -N`, `| tail -N`: some of the lines); and each row of the table of
 //! protocols is checked. Lines `$ mpirun ..` are run where these tests are built with MPI (`make test-mpi`).
 //! In the systems of its rows, each (state, event) pair of a protocol happens that is not declared impossible. A protocol that is made of several
@@ -18,6 +18,7 @@ const DOCUMENT: &str = "docs/checking.md";
 const TUTORIAL: &str = "docs/tutorial.md";
 const IDEA: &str = "docs/idea-to-cluster.md";
 const SPLIT_C: &str = "docs/split-c.md";
+const C_STAR: &str = "docs/cstar.md";
 
 /// For each protocol the pairs that happen in none of its rows.
 type Unreached = BTreeMap<String, BTreeSet<String>>;
@@ -172,6 +173,7 @@ parts!(
 parts!(the_tutorial_is_true, TUTORIAL, part_0: 0, part_1: 1);
 parts!(the_way_from_an_idea_to_a_cluster_is_true, IDEA, part_0: 0, part_1: 1, part_2: 2);
 parts!(the_chapter_on_split_c_is_true, SPLIT_C, part_0: 0, part_1: 1);
+parts!(the_chapter_on_c_star_is_true, C_STAR, part_0: 0);
 
 /// The protocols that a page shows are those that it checks.
 #[test]
@@ -182,6 +184,7 @@ fn what_pages_show_is_in_their_files() {
         (IDEA, "tri", 2, &["idea/first.tri", "idea/handover.tri"]),
         (IDEA, "c", 1, &["idea/relay.c"]),
         (SPLIT_C, "c", 6, &["split-c/pointers.sc", "split-c/arrays.sc"]),
+        (C_STAR, "c", 6, &["cstar/first.cs", "cstar/places.cs", "cstar/small.cs"]),
     ] {
         let files: Vec<String> = files.iter().map(|file| read(&format!("docs/{file}"))).collect();
         let (text, fence) = (read(page), format!("```{language}\n"));

@@ -10,6 +10,7 @@ mod blocks;
 mod bodies_both;
 mod both;
 mod broken;
+mod c_star;
 #[path = "../../../check/tests/suite/calls/mod.rs"]
 mod calls;
 mod calls_lists;

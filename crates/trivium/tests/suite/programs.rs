@@ -63,7 +63,7 @@ fn several_files_and_flags_make_a_program() {
     wrong(&["main.c", "sum.c", "--cc", "'"]).refuses(2, &["a quote is not closed"]);
     wrong(&["main.c", "total.wasm"]).refuses(2, &["total.wasm cannot be a part"]);
     wrong(&["main.c", "none.c"]).refuses(2, &["there is no such file", "none.c"]);
-    wrong(&["Makefile"]).refuses(2, &["neither C, Split-C nor WebAssembly"]);
+    wrong(&["Makefile"]).refuses(2, &["neither C, Split-C, C* nor WebAssembly"]);
     wrong(&["main.c", "--cc", "-DLIMIT=2"]).refuses(2, &["sum.h"]);
     wrong(&["main.c", "--cc", "-DLIMIT=2 -Iinclude"])
         .refuses(2, &["`sum` (main.c:", " in main) is not in the C library", "name the file"]);

@@ -1,0 +1,289 @@
+//! What C* adds to the syntax of C. Its words are names in headers, and where the program has declared them itself.
+
+use super::declarators::Declarator;
+use super::specifiers::Specifiers;
+use super::{Parse, Parser};
+use crate::Dialect;
+use crate::dialect::c_star;
+use crate::lex::Kind;
+use crate::scope::Symbol;
+use crate::tree::{Expression, Form, StatementForm};
+use crate::types::{ParallelShape, Shape, Type};
+use std::rc::Rc;
+
+/// Operators of reductions, and assignments that are none.
+const REDUCTIONS: [&str; 5] = ["+=", "-=", "&=", "|=", "^="];
+const NO_REDUCTIONS: [&str; 5] = ["*=", "/=", "%=", "<<=", ">>="];
+
+/// Most dimensions of a shape.
+const RANK: usize = 4;
+
+impl Parser<'_> {
+    /// Whether what stands here may be C*'s own.
+    pub(super) fn is_c_star(&self) -> bool {
+        self.dialect == Dialect::CStar && !self.token().system
+    }
+
+    /// Whether these marks stand there and touch: `<?=`.
+    fn are_marks(&self, at: usize, marks: &[&str]) -> bool {
+        let tokens = &self.draft.lexed.tokens;
+        self.dialect == Dialect::CStar
+            && at + marks.len() < tokens.len()
+            && marks.iter().enumerate().all(|(i, mark)| {
+                self.word_at(at + i) == *mark && (i == 0 || tokens[at + i - 1].end == tokens[at + i].start)
+            })
+    }
+
+    /// Of `<?`, `>?` and `%%`: how strongly it binds.
+    pub(super) fn own_operator(&self, comparison: usize, product: usize) -> Option<usize> {
+        let is_least = self.are_marks(self.at, &["<", "?"]) || self.are_marks(self.at, &[">", "?"]);
+        if is_least && !self.is_own_assignment() {
+            return Some(comparison);
+        }
+        self.are_marks(self.at, &["%", "%"]).then_some(product)
+    }
+
+    /// `<?=` and `>?=`.
+    pub(super) fn is_own_assignment(&self) -> bool {
+        self.are_marks(self.at, &["<", "?", "="]) || self.are_marks(self.at, &[">", "?", "="])
+    }
+
+    /// A word of C* that a program has not declared as its own.
+    fn is_own_word(&self, word: &str) -> bool {
+        self.is_c_star() && self.is(word) && self.scopes.find(word).is_none()
+    }
+
+    pub(super) fn shape_named(&self, at: usize) -> Option<Rc<ParallelShape>> {
+        match self.scopes.find(self.word_at(at)) {
+            Some(Symbol::Shape(shape)) if self.dialect == Dialect::CStar => Some(shape.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether `: shape` stands there, behind a type.
+    pub(super) fn is_parallel_at(&self, at: usize) -> bool {
+        let is_current = self.word_at(at + 1) == "current" && self.scopes.find("current").is_none();
+        self.is_c_star() && self.word_at(at) == ":" && (is_current || self.shape_named(at + 1).is_some())
+    }
+
+    /// `: shape` behind a type, if it stands here.
+    pub(super) fn parallel(&mut self) -> Option<Rc<ParallelShape>> {
+        if !self.is_parallel_at(self.at) {
+            return None;
+        }
+        let shape = self.shape_named(self.at + 1);
+        if shape.is_none() {
+            self.error(self.at + 1, self.at + 1, "`current` is not there yet: parallel functions are missing")
+                .help("name the shape");
+        }
+        self.draft.edits.remove(self.at);
+        self.draft.edits.remove(self.at + 1);
+        self.at += 2;
+        Some(shape.unwrap_or_else(|| Rc::new(ParallelShape { name: "current".into(), rank: 0 })))
+    }
+
+    /// Says that parallel things are not there in this place.
+    pub(super) fn no_parallel(&mut self, specifiers: &Specifiers, what: &str) {
+        if specifiers.ty.parallel.is_some() {
+            self.error(specifiers.first, specifiers.end - 1, format!("{what} cannot be parallel yet"))
+                .help("declare parallel variables at file scope");
+        }
+    }
+
+    /// A declaration at file scope: notes a parallel variable, which becomes a pointer to this node's part of it.
+    pub(super) fn parallel_variable(&mut self, declarator: &Declarator, specifiers: &Specifiers) {
+        let Some(shape) = &specifiers.ty.parallel else { return };
+        let Some(name) = declarator.name else { return };
+        let what = match &declarator.ty.shape {
+            Shape::Pointer(_) => "pointers to parallel variables are",
+            Shape::Array(_) | Shape::SpreadArray(_) => "arrays of parallel variables are",
+            Shape::Function(_) => "parallel functions are",
+            Shape::Record(_) => "parallel structures are",
+            _ if specifiers.is_typedef => "names of parallel types are",
+            Shape::Number => {
+                self.draft.edits.before(name, "(*");
+                self.draft.edits.after(name, ")");
+                if !specifiers.is_extern {
+                    let variable = (self.word_at(name).to_string(), shape.name.clone());
+                    self.draft.parallel.push(variable);
+                }
+                return;
+            }
+            Shape::Void | Shape::Unknown => "parallel variables of this type are",
+        };
+        self.error(name, name, format!("{what} not there yet"))
+            .help("a parallel variable is a number at each position: double:S a");
+    }
+
+    /// A declaration of shapes, if it stands here.
+    pub(super) fn shapes(&mut self, is_file: bool) -> Parse<bool> {
+        let is_extern = self.is_c_star() && self.is_one_of(&["extern", "static"]) && self.is_next("shape");
+        let is_own = self.is_own_word("shape") && (self.is_next("[") || self.token_is_name(self.at + 1));
+        if !(is_own || is_extern && self.scopes.find("shape").is_none()) {
+            return Ok(false);
+        }
+        let is_elsewhere = self.is("extern");
+        self.at += usize::from(is_extern);
+        if !is_file {
+            self.error(self.at, self.at, "shapes in functions are not there yet").help("declare it at file scope");
+        }
+        self.draft.edits.instead(self.at, "struct cstar_shape");
+        self.at += 1;
+        let mut asserted = String::new();
+        loop {
+            self.shape(is_elsewhere, &mut asserted)?;
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")?;
+        self.draft.edits.after(self.at - 1, &asserted);
+        Ok(true)
+    }
+
+    fn token_is_name(&self, at: usize) -> bool {
+        self.draft.token_at(at).kind == Kind::Name
+    }
+
+    /// `[n][m] name`: the sizes become what the object of that name begins with.
+    fn shape(&mut self, is_elsewhere: bool, asserted: &mut String) -> Parse<()> {
+        let first = self.at;
+        let mut sizes = Vec::new();
+        while self.eat("[") {
+            let begin = self.at;
+            if self.is("]") {
+                return Err(self.expected("the number of positions (shapes without sizes are not there yet)"));
+            }
+            let size = self.conditional()?;
+            self.whole(size, true);
+            let text = self.draft.edits.text(self.draft.lexed, begin, self.at - 1);
+            asserted.push_str(&format!(
+                " _Static_assert((({text}) | 0) > 0 && ({text}) <= 0x7fffffff, \"a shape has one position or more in each dimension, and at most 2147483647\");"
+            ));
+            sizes.push(format!("({text})"));
+            self.expect("]")?;
+        }
+        let name = self.at;
+        if self.kind() != Kind::Name {
+            return Err(self.expected("the name of a shape"));
+        }
+        let word = self.word().to_string();
+        self.at += 1;
+        if sizes.is_empty() || sizes.len() > RANK {
+            let has = if sizes.is_empty() { "no sizes".to_string() } else { format!("{} dimensions", sizes.len()) };
+            self.error(name, name, format!("a shape has 1 to {RANK} dimensions, and `{word}` has {has}"))
+                .help("write its sizes before its name: shape [100][100]name;");
+            sizes.truncate(RANK);
+        }
+        if name > first {
+            self.draft.edits.replace(first, name - 1, "");
+        }
+        let object = c_star::object(&word);
+        let rank = sizes.len();
+        if is_elsewhere {
+            self.draft.edits.instead(name, &object);
+        } else {
+            let sizes = sizes.join(", ");
+            let begin = format!("{object} = {{.name = \"{word}\", .rank = {rank}, .size = {{{sizes}}}}}");
+            self.draft.edits.instead(name, &begin);
+            self.draft.shapes.push(word.clone());
+        }
+        self.scopes.declare(&word, Symbol::Shape(Rc::new(ParallelShape { name: word.clone(), rank })));
+        Ok(())
+    }
+
+    /// `with`, `where` or `everywhere`, if one stands here.
+    pub(super) fn context(&mut self) -> Parse<Option<StatementForm>> {
+        if self.is_own_word("with") && self.is_next("(") {
+            return self.with().map(Some);
+        }
+        if self.is_own_word("where") && self.is_next("(") {
+            return self.where_statement().map(Some);
+        }
+        if self.is_own_word("everywhere") && !self.is_next("=") {
+            self.at += 1;
+            return Ok(Some(StatementForm::Everywhere(self.inner()?)));
+        }
+        if self.is_c_star() && self.is("goto") {
+            self.error(self.at, self.at, "`goto` is not there yet: it could leave a context behind")
+                .help("use break, continue or return");
+        }
+        Ok(None)
+    }
+
+    fn with(&mut self) -> Parse<StatementForm> {
+        self.at += 2;
+        let Some(shape) = self.shape_named(self.at) else {
+            let word = self.word().to_string();
+            self.error(self.at, self.at, format!("`{word}` is not a shape"))
+                .help("declare it at file scope: shape [100]name;");
+            return Err(super::Failed);
+        };
+        self.at += 1;
+        let close = self.at;
+        self.expect(")")?;
+        Ok(StatementForm::With { shape, close, inner: self.inner()? })
+    }
+
+    fn where_statement(&mut self) -> Parse<StatementForm> {
+        self.at += 1;
+        let condition = self.condition()?;
+        let close = self.at - 1;
+        let inner = self.inner()?;
+        let at = self.at;
+        let otherwise = if self.eat("else") { Some((at, self.inner()?)) } else { None };
+        Ok(StatementForm::Where { condition, close, inner, otherwise })
+    }
+
+    /// A left index or a reduction, if one stands here.
+    pub(super) fn own_prefix(&mut self) -> Parse<Option<Expression>> {
+        let first = self.at;
+        if !self.is_c_star() || self.kind() != Kind::Mark {
+            return Ok(None);
+        }
+        if self.is("[") {
+            return self.left_index().map(Some);
+        }
+        if self.is_one_of(&NO_REDUCTIONS) {
+            let word = self.word().to_string();
+            self.error(first, first, format!("there is no reduction `{word}`"))
+                .help("there are += -= &= |= ^= <?= and >?=");
+            return Err(super::Failed);
+        }
+        let width = if self.is_one_of(&REDUCTIONS) {
+            1
+        } else if self.is_own_assignment() {
+            3
+        } else {
+            return Ok(None);
+        };
+        self.at += width;
+        let operand = Box::new(self.deeper(Self::cast)?);
+        let last = operand.last;
+        Ok(Some(Expression { form: Form::Reduce { op: first, operand }, ty: Type::number(), first, last }))
+    }
+
+    fn left_index(&mut self) -> Parse<Expression> {
+        let first = self.at;
+        let mut axes = Vec::new();
+        while self.is("[") {
+            self.at += 1;
+            let before = (self.axis.replace(axes.len()), std::mem::take(&mut self.in_middle));
+            let index = self.deeper(Self::expression);
+            (self.axis, self.in_middle) = before;
+            axes.push(index?);
+            self.expect("]")?;
+        }
+        let operand = Box::new(self.deeper(Self::unary)?);
+        let last = operand.last;
+        Ok(Expression { form: Form::LeftIndex { axes, operand }, ty: Type::number(), first, last })
+    }
+
+    /// `.` in a left index.
+    pub(super) fn own_coordinate(&mut self) -> Option<Expression> {
+        let axis = self.axis.filter(|_| self.is_c_star() && self.is("."))?;
+        let first = self.at;
+        self.at += 1;
+        Some(Expression { form: Form::Coordinate(axis), ty: Type::number(), first, last: first })
+    }
+}

@@ -1,0 +1,197 @@
+//! C*: what its constructs become, and what is said of wrong ones, with line and column.
+
+use trivium_front::{Dialect, translate};
+
+/// What comes of a file.
+fn made(source: &str) -> Result<String, String> {
+    let preprocessed = format!("# 1 \"a.cs\"\n{source}");
+    let own = |file: &str| (file == "a.cs").then(|| source.to_string());
+    translate(&preprocessed, Dialect::CStar, &own).map_err(|wrong| wrong.to_string())
+}
+
+const DECLARED: &str = "shape [13]S, [3][5]T;\nint:S x, y;\ndouble:T z;\nint h(int n);\n";
+
+/// A function with this body, line 6 of its file; without markers and white space.
+fn body(body: &str) -> Result<String, String> {
+    let text = made(&format!("{DECLARED}void f(int s, int *v) {{\n{body}\n}}\n"))?;
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let plain: String = lines.flat_map(str::chars).filter(|letter| !letter.is_whitespace()).collect();
+    let begin = plain.find("int*v){").expect("the function") + "int*v){".len();
+    let end = plain[begin..].find("}__attribute__((constructor(201)))").expect("its end") + begin;
+    Ok(plain[begin..end].to_string())
+}
+
+/// Text as [`body`] gives it.
+fn plain(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_whitespace()).collect()
+}
+
+/// A loop over the positions of S.
+fn in_loop(of: &str) -> String {
+    let head = "for (int cstar_vp = 0; cstar_vp < cstar_shape_S.count; cstar_vp++) if (cstar_active(&cstar_shape_S, cstar_vp)) ";
+    format!("{head}{of}")
+}
+
+#[track_caller]
+fn becomes(source: &str, wanted: &str) {
+    assert_eq!(body(source).unwrap_or_else(|wrong| panic!("{wrong}")), plain(wanted));
+}
+
+#[test]
+fn consecutive_parallel_statements_share_a_loop() {
+    becomes(
+        "with (S) { x = 1; y += x * s; s = 2; x++; }",
+        &format!(
+            "{{ {{ {} }} s = 2; {{ {} }} }}",
+            in_loop("{ x[cstar_vp] = 1; y[cstar_vp] += x[cstar_vp] * s; }"),
+            in_loop("{ x[cstar_vp]++; }")
+        ),
+    );
+}
+
+#[test]
+fn a_scalar_value_is_found_once() {
+    becomes(
+        "with (S) x = h(s) + y;",
+        &format!("{{ __auto_type cstar_1 = (h(s)); {} }}", in_loop("{ x[cstar_vp] = cstar_1 + y[cstar_vp]; }")),
+    );
+}
+
+#[test]
+fn a_context_is_kept_while_its_block_lasts() {
+    becomes(
+        "with (S) where (x > 1) y = 2; else { s = 3; y = 4; }",
+        &format!(
+            "{{ struct cstar_context cstar_1 __attribute__((cleanup(cstar_leave))) = cstar_enter(&cstar_shape_S);
+               {} cstar_narrow(&cstar_1); {{ {} }} cstar_otherwise(&cstar_1); {{ s = 3; {{ {} }} }} }}",
+            in_loop("cstar_1.mask[cstar_vp] = !!(x[cstar_vp] > 1);"),
+            in_loop("{ y[cstar_vp] = 2; }"),
+            in_loop("{ y[cstar_vp] = 4; }")
+        ),
+    );
+}
+
+#[test]
+fn what_is_got_is_got_before_the_loop_between_two_barriers() {
+    becomes(
+        "with (S) x = [. - 1]x;",
+        &format!(
+            "{{ __typeof_unqual__(*x) *cstar_1 __attribute__((cleanup(cstar_release))) = cstar_space(&cstar_shape_S, sizeof *x);
+               cstar_barrier(); {} cstar_barrier(); {} }}",
+            in_loop(
+                "{ cstar_1[cstar_vp] = *(__typeof__(x))cstar_at(x, sizeof *x, &cstar_shape_S,
+                   (cstar_coordinate(&cstar_shape_S, cstar_vp, 0) - 1) | 0, 0, 0, 0); }"
+            ),
+            in_loop("{ x[cstar_vp] = cstar_1[cstar_vp]; }")
+        ),
+    );
+}
+
+#[test]
+fn words_of_c_star_are_names_where_they_are_declared() {
+    let c = "int where(int with), everywhere, shape[3], current, with, pcoord;\nint f(void) { everywhere = 1; shape[0] = 2; return where(with); }\n";
+    assert_eq!(made(c).unwrap(), format!("# 1 \"a.cs\"\n{c}"));
+    let c = "int a(int x, int y) { return x < y ? x % y : x > y ? 1 : 2; }\nint b[2] = {[1] = 3};\nint *c = &b[1];\n";
+    assert_eq!(made(c).unwrap(), format!("# 1 \"a.cs\"\n{c}"));
+}
+
+/// Bodies with the column of their first mistake, and what is said of it.
+const WRONG: [(&str, usize, &str); 32] = [
+    ("x = 3;", 1, "no shape is current here"),
+    ("with (S) x = z;", 14, "`z` has the shape T, and the current shape is S"),
+    ("with (T) { z = x + z; }", 16, "`x` has the shape S, and the current shape is T"),
+    ("with (S) s = x;", 10, "a parallel value does not go into a scalar"),
+    ("with (S) s *= x;", 10, "a parallel value does not go into a scalar"),
+    ("with (S) if (x) s = 1;", 14, "a condition of `if`, `switch` or a loop is scalar, and this is parallel"),
+    ("with (S) while (x > s) s = 2;", 17, "a condition of `if`, `switch` or a loop is scalar"),
+    ("with (S) do s++; while (x);", 25, "a condition of `if`, `switch` or a loop is scalar"),
+    ("with (S) for (s = 0; x; s++) ;", 22, "a condition of `if`, `switch` or a loop is scalar"),
+    ("with (S) where (s) x = 2;", 17, "the condition of `where` is parallel, and this is scalar"),
+    ("with (S) x = (*= y);", 15, "there is no reduction `*=`"),
+    ("with (S) s = (+= s);", 18, "only what is parallel is reduced, and this is scalar"),
+    ("with (S) x = [1][2]x;", 14, "the shape S has 1 dimension, and 2 indices stand here"),
+    ("with (T) z = [.]z;", 14, "the shape T has 2 dimensions, and 1 index stands here"),
+    ("with (S) x = [1]s;", 17, "this is scalar, and only parallel variables have a left index"),
+    ("with (S) x = [.](x + y);", 17, "a left index of an expression is not there yet"),
+    ("with (S) [. + 1]x = y;", 10, "sends (a left index on the left of an assignment) are not there yet"),
+    ("[3]x = 2;", 1, "sends (a left index on the left of an assignment) are not there yet"),
+    ("with (S) [[.]x]y <?= 2;", 10, "sends (a left index on the left of an assignment) are not there yet"),
+    ("with (S) x = v[x];", 14, "a parallel index of an array is not there yet"),
+    ("with (S) x = y && [.]x;", 19, "behind `&&`, `||` and `?`, what is done once"),
+    ("with (S) x = y ? h(s) : 2;", 18, "behind `&&`, `||` and `?`, what is done once"),
+    ("with (S) x = h(y);", 16, "a parallel argument goes to functions of <math.h> only"),
+    ("with (S) x = *&y;", 15, "pointers to parallel variables, and parallel pointers, are not there"),
+    ("with (S) x = pcoord(7);", 21, "the current shape has 1 dimension"),
+    ("with (S) { int:S t; }", 12, "a variable in a function cannot be parallel yet"),
+    ("with (S) { shape [3]T; }", 12, "shapes in functions are not there yet"),
+    ("with (S) { goto end; end: ; }", 12, "`goto` is not there yet"),
+    ("with (S) x = 1, y = 2;", 10, "a parallel `,` is not there yet"),
+    ("with (s) x = 1;", 7, "`s` is not a shape"),
+    ("everywhere s = 1;", 1, "no shape is current here"),
+    ("with (S) s = shapeof(x);", 14, "`shapeof` is not there yet"),
+];
+
+#[test]
+fn mistakes_have_their_places() {
+    for (source, column, message) in WRONG {
+        let wrong = body(source).expect_err(source);
+        assert!(wrong.starts_with(&format!("error: {message}")), "{source}\n{wrong}");
+        let place = format!("--> a.cs:6:{column}\n");
+        assert!(wrong.contains(&place), "{source}\nnot {place}{wrong}");
+        assert!(wrong.contains("\nhelp: "), "{source}\n{wrong}");
+    }
+}
+
+/// Declarations with the column of their first mistake, and what is said of it.
+const WRONG_DECLARATIONS: [(&str, usize, &str); 14] = [
+    ("shape [1][2][3][4][5]V;", 22, "a shape has 1 to 4 dimensions, and `V` has 5 dimensions"),
+    ("shape V;", 7, "a shape has 1 to 4 dimensions, and `V` has no sizes"),
+    ("shape []V;", 8, "the number of positions (shapes without sizes are not there yet) is expected here"),
+    ("double:Q w;", 8, "`Q` is not a shape"),
+    ("int:S q[3];", 7, "arrays of parallel variables are not there yet"),
+    ("int:S *q;", 8, "pointers to parallel variables are not there yet"),
+    ("int:S g(void);", 7, "parallel functions are not there yet"),
+    ("struct p { int a; }; struct p:S q;", 33, "parallel structures are not there yet"),
+    ("typedef int:S q;", 15, "names of parallel types are not there yet"),
+    ("struct p { int:S q; };", 12, "a member of a structure cannot be parallel yet"),
+    ("int g(int:S q);", 7, "a parameter cannot be parallel yet"),
+    ("int:current q;", 5, "`current` is not there yet"),
+    ("int:S q = 3;", 9, "a parallel variable cannot be initialised here yet"),
+    ("[[noreturn]] void g(void);", 1, "`[[` begins a left index in C*"),
+];
+
+#[test]
+fn mistakes_in_declarations_have_their_places() {
+    for (source, column, message) in WRONG_DECLARATIONS {
+        let wrong = made(&format!("{DECLARED}{source}\n")).expect_err(source);
+        assert!(wrong.contains(&format!("error: {message}")), "{source}\n{wrong}");
+        assert!(wrong.contains(&format!("--> a.cs:5:{column}\n")), "{source}\nnot column {column}: {wrong}");
+    }
+}
+
+#[test]
+fn several_mistakes_are_told_in_one_run() {
+    let wrong = body("with (S) { s = x; x = z; where (s) x = 1; }").expect_err("three mistakes");
+    assert_eq!(wrong.matches("error: ").count(), 3, "{wrong}");
+}
+
+/// Nothing ends the compiler: pieces of a program, and the program with each of its tokens left out.
+#[test]
+fn any_text_is_taken() {
+    let text = format!(
+        "{DECLARED}int f(int s) {{ with (S) {{ where (x > 1 && y) {{ x = [. + 1][[2]x]y <? 3; y >?= x %% 2; }} else everywhere x = pcoord(0); s += x; }} return (+= x) + dimof(T, 1); }}\n"
+    );
+    for end in 0..text.len() {
+        let _ = made(&text[..end]);
+        let _ = made(&text[end..]);
+    }
+    let words: Vec<&str> = text.split_inclusive(' ').collect();
+    for left_out in 0..words.len() {
+        let rest: String = words.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, word)| *word).collect();
+        let _ = made(&rest);
+    }
+    for open in ["[", "[.", "with (S) ", "where (", "where (x) ", "everywhere ", "(+= ", "<? ", "shape [", "int:S "] {
+        let _ = made(&open.repeat(20_000));
+        let _ = made(&format!("{DECLARED}void f(void) {{ {}", open.repeat(20_000)));
+    }
+}

@@ -1,0 +1,207 @@
+//! C*: programs give the bits of sequential C on any number of nodes, in simulations and in runs; what is said of wrong ones.
+
+use crate::harness::{Run, root, trivium};
+use crate::slow;
+use std::path::PathBuf;
+
+/// The lines that the program itself printed.
+fn output(run: &Run) -> String {
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    run.out.split("\noutput\n").nth(1).unwrap_or_else(|| panic!("no output: {}", run.out)).to_string()
+}
+
+/// A simulation; `how`: what stands behind the program's name.
+fn simulated(program: &str, how: &[&str]) -> String {
+    output(&trivium(&[&["sim", program, "-p", "stache", "-m", "typhoon"][..], how].concat()))
+}
+
+fn run(program: &str, how: &[&str]) -> String {
+    output(&trivium(&[&["run", program, "-p", "stache"][..], how].concat()))
+}
+
+/// A small grid, which the nodes do not divide.
+const SMALL: &str = "--cc=-DROWS=19 -DCOLUMNS=13 -DPASSES=7";
+
+#[test]
+fn jacobi_gives_the_bits_of_sequential_c() {
+    let expected = simulated("programs/cstar/jacobi.c", &["-n", "1", SMALL]);
+    assert!(expected.starts_with("jacobi: 19 by 13, 7 passes, most "), "{expected}");
+    for nodes in ["1", "2", "3", "8"] {
+        assert_eq!(simulated("programs/cstar/jacobi.cs", &["-n", nodes, SMALL]), expected, "simulated, {nodes} nodes");
+        assert_eq!(run("programs/cstar/jacobi.cs", &["-n", nodes, SMALL]), expected, "run, {nodes} nodes");
+    }
+}
+
+#[test]
+fn jacobi_gives_the_same_bits_under_other_protocols() {
+    let expected = simulated("programs/cstar/jacobi.c", &["-n", "1", SMALL]);
+    for protocol in slow::all_or(&["msi", "swcc", "uncached"][..], &["msi"]) {
+        let how = ["sim", "programs/cstar/jacobi.cs", "-p", *protocol, "-m", "typhoon", "-n", "3", SMALL];
+        assert_eq!(output(&trivium(&how)), expected, "{protocol}");
+    }
+}
+
+#[test]
+fn there_may_be_fewer_positions_than_nodes() {
+    let tiny = "--cc=-DROWS=3 -DCOLUMNS=3 -DPASSES=2";
+    let expected = simulated("programs/cstar/jacobi.c", &["-n", "1", tiny]);
+    assert_eq!(simulated("programs/cstar/jacobi.cs", &["-n", "16", tiny]), expected);
+}
+
+/// A program of this text, and where it lies.
+fn written(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// A file beside one in C, and a function with parallel statements that is called in a context.
+#[test]
+fn programs_of_several_files_share_shapes_and_contexts() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = "#include <stdio.h>\nshape [10]S;\nint:S x;\nvoid mark(int n);\nint twice(int n);\n\
+                 int main(void) {\n    with (S) {\n        x = 0;\n        where (pcoord(0) > 6) mark(twice(4));\n        \
+                 int s = (+= x);\n        printf(\"%d %d %d\\n\", [6]x, [7]x, s);\n    }\n    return 0;\n}\n";
+    let second = "extern shape [10]S;\nextern int:S x;\nvoid mark(int n) {\n    with (S) {\n        x = n;\n        \
+                  where (pcoord(0) == 9) return;\n    }\n}\n";
+    let third = "int twice(int n) { return 2 * n; }\n";
+    let files = [("first.cs", first), ("second.cs", second), ("third.c", third)]
+        .map(|(name, text)| written(&folder, name, text).display().to_string());
+    for nodes in ["1", "3"] {
+        let mut how = vec!["sim"];
+        how.extend(files.iter().map(String::as_str));
+        how.extend(["-p", "stache", "-m", "typhoon", "-n", nodes]);
+        assert_eq!(output(&trivium(&how)), "0 8 24\n", "{nodes} nodes");
+    }
+}
+
+/// What it prints was found by hand. It is printed once, however many nodes there are.
+#[test]
+fn control_goes_around_parallel_statements() {
+    let program = "crates/trivium/tests/c-star/control.cs";
+    for nodes in ["1", "2", "9"] {
+        assert_eq!(simulated(program, &["-n", nodes]), "6 -261 21 3 102\n130 2 7 14\n", "{nodes} nodes");
+    }
+}
+
+/// Every reduction, of every position and of none.
+#[test]
+fn reductions_are_those_of_a_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"#include <limits.h>
+#include <stdio.h>
+shape [11]S;
+int:S x;
+unsigned char:S c;
+double:S d;
+unsigned long long:S u;
+int main(void) {
+    with (S) {
+        x = pcoord(0) * 3 - 4;
+        c = 250 + pcoord(0);
+        d = pcoord(0) * 0.1;
+        u = 1ull << (5 * pcoord(0));
+        int s = 100;
+        s += x; s -= x + 1; s <?= x; s |= x;
+        printf("%d %d %x %d %d %d %d\n", (+= x), (-= x), (&= (x | 64)), (|= x), (^= x), (<?= x), (>?= x));
+        printf("%d %d %.17g %.17g %llx %d\n", (+= c), (>?= c), (<?= d), (>?= d), (+= u), s);
+        where (x > 1000) {
+            int none = (+= x) == 0 && (-= x) == 0 && (&= x) == -1 && (|= x) == 0 && (^= x) == 0;
+            printf("%d %d %d %g %g\n", none, (<?= x) == INT_MAX, (>?= x) == INT_MIN, (<?= d), (>?= d));
+        }
+    }
+    return 0;
+}
+"#;
+    let program = written(&folder, "reductions.cs", text);
+    let (x, u): (Vec<i32>, u64) = ((0..11).map(|i| i * 3 - 4).collect(), (0..11).map(|i| 1u64 << (5 * i)).sum());
+    let sum: i32 = x.iter().sum();
+    let and = x.iter().fold(-1, |a, b| a & (b | 64));
+    let (or, xor) = (x.iter().fold(0, |a, b| a | b), x.iter().fold(0, |a, b| a ^ b));
+    let characters: Vec<i32> = (0..11).map(|i| (250 + i) % 256).collect();
+    let s = (100 + sum - (sum + 11)).min(-4) | or;
+    let expected = format!(
+        "{sum} {} {and:x} {or} {xor} -4 26\n{} {} 0 1 {u:x} {s}\n1 1 1 inf -inf\n",
+        -sum,
+        characters.iter().sum::<i32>(),
+        characters.iter().max().unwrap()
+    );
+    for nodes in ["1", "2", "5", "16"] {
+        assert_eq!(simulated(program.to_str().unwrap(), &["-n", nodes]), expected, "{nodes} nodes");
+    }
+}
+
+/// What the checks of a program say while it runs, with the user's own line.
+#[test]
+fn an_index_outside_of_its_shape_ends_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "shape [10]S;\nint:S x, y;\nint main(void) {\n    with (S) {\n        x = 1;\n        y = [. + 1]x;\n    }\n    return 0;\n}\n";
+    let program = written(&folder, "outside.cs", text);
+    for command in [&["sim", "-m", "typhoon"][..], &["run"]] {
+        let how = [command, &[program.to_str().unwrap(), "-p", "stache", "-n", "3"]].concat();
+        let failed = trivium(&how);
+        assert_ne!(failed.code, Some(0));
+        for part in [
+            "the left index 10 is outside of the shape S, whose dimension 0 has 10 positions",
+            "outside.cs:6",
+            "node 2",
+        ] {
+            assert!(failed.err.contains(part), "{part}: {}", failed.err);
+        }
+    }
+}
+
+/// What the C compiler finds is told in the user's own line.
+#[test]
+fn the_compiler_names_the_users_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "shape [10]S;\ndouble:S x;\nint main(void) {\n    with (S) {\n        x = x % 2;\n        x = [x]x;\n        int s = (|= x);\n        x = unknown + 1;\n    }\n    return 0;\n}\n";
+    let program = written(&folder, "refused.cs", text);
+    let refused = trivium(&["sim", program.to_str().unwrap(), "-p", "stache", "-m", "typhoon"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    for place in [
+        "refused.cs:5:15: error: invalid operands",
+        "refused.cs:6:",
+        "refused.cs:7:",
+        "refused.cs:8:13: error: use of undeclared identifier 'unknown'",
+    ] {
+        assert!(refused.err.contains(place), "{place}: {}", refused.err);
+    }
+}
+
+/// A size that is none is told where it stands.
+#[test]
+fn shapes_have_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = written(&folder, "none.cs", "shape [3][0]S;\nint:S x;\nint main(void) { return 0; }\n");
+    let refused = trivium(&["sim", program.to_str().unwrap(), "-p", "stache", "-m", "typhoon"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(
+        refused.err.contains("none.cs:1:8: error:") && refused.err.contains("none.cs:1:11: note:"),
+        "{}",
+        refused.err
+    );
+    assert!(refused.err.contains("a shape has one position or more in each dimension"), "{}", refused.err);
+}
+
+#[test]
+fn one_program_is_not_in_two_languages() {
+    let how = ["sim", "programs/cstar/life.cs", "programs/split-c/ring.sc", "-p", "stache", "-m", "typhoon"];
+    trivium(&how).refuses(2, &["one program cannot be in C* and in Split-C", "programs/cstar/life.cs"]);
+}
+
+/// What is shown of a translation has the program's own lines, and no others.
+#[test]
+fn a_translation_keeps_lines() {
+    let text = trivium(&["translate", "programs/cstar/life.cs"]).out;
+    let source = std::fs::read_to_string(root().join("programs/cstar/life.cs")).unwrap();
+    let line = |text: &str, part: &str| {
+        text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
+    };
+    // From the first declaration on: what stands before is the preprocessor's.
+    let begin = line(&source, "shape [SIDE]") - line(&text, "struct cstar_shape cstar_shape_world");
+    for part in ["cell = 0", "for (int generation", "int alive"] {
+        let own = if part == "cell = 0" { "cell[cstar_vp] = 0" } else { part };
+        assert_eq!(line(&text, own) + begin, line(&source, part), "{part}: {text}");
+    }
+}

@@ -1,0 +1,166 @@
+/* cstar.h: the library of C*, for programs that end in .cs; they include it without being asked.
+ *
+ * The positions of a shape are dealt to the nodes in blocks, in the order of C's rows. A parallel variable is a pointer to this node's part of it; the
+ * parts of all nodes lie in shared memory, each at the same distance from the next. All else is replicated: every node runs the whole program, and
+ * has its own copy of what is scalar. docs/cstar.md tells the language. Names that begin with cstar_ are not for programs.
+ */
+#ifndef CSTAR_H
+#define CSTAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trivium.h"
+
+/* A position's coordinate is a call; so `pcoord(0) > 0 & pcoord(1) > 0`, which C* programs write, would be warned about. */
+#pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
+
+enum { CSTAR_RANK = 4 };
+
+struct cstar_shape {
+    const char *name;
+    int rank, size[CSTAR_RANK];
+    int below[CSTAR_RANK];        /* positions for each step in a dimension */
+    int all;                      /* positions in all */
+    int block;                    /* positions of a node, at most */
+    int first, count;             /* of this node */
+    const unsigned char *context; /* whether each position of this node is active; null: all are */
+};
+
+/* Collective, before main. */
+void cstar_lay_out(struct cstar_shape *shape);
+void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *name);
+
+static inline int cstar_rankof(const struct cstar_shape *shape) { return shape->rank; }
+static inline int cstar_positionsof(const struct cstar_shape *shape) { return shape->all; }
+
+__attribute__((noreturn)) void cstar_no_dimension(const struct cstar_shape *shape, int dimension);
+__attribute__((noreturn)) void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index);
+
+static inline int cstar_dimof(const struct cstar_shape *shape, int dimension) {
+    if ((unsigned)dimension >= (unsigned)shape->rank) cstar_no_dimension(shape, dimension);
+    return shape->size[dimension];
+}
+
+/* The coordinate of a position of this node. */
+static inline int cstar_coordinate(const struct cstar_shape *shape, int position, int dimension) {
+    if ((unsigned)dimension >= (unsigned)shape->rank) cstar_no_dimension(shape, dimension);
+    int place = shape->first + position;
+    return (dimension ? place / shape->below[dimension] : place / shape->below[0]) % shape->size[dimension];
+}
+
+/* ---- Contexts ----------------------------------------------------------------------------------- */
+
+static inline int cstar_active(const struct cstar_shape *shape, int position) {
+    return !shape->context || shape->context[position];
+}
+
+/* A context that a block has made, and the one that it gives back. */
+struct cstar_context {
+    struct cstar_shape *shape;
+    const unsigned char *outer;
+    unsigned char *mask;
+};
+
+/* Makes a context of no positions, which is not the current one yet. */
+struct cstar_context cstar_enter(struct cstar_shape *shape);
+/* It is the current one from now on. */
+void cstar_narrow(struct cstar_context *context);
+/* The positions of the outer context that are not in this one. */
+void cstar_otherwise(struct cstar_context *context);
+struct cstar_context cstar_everywhere(struct cstar_shape *shape);
+void cstar_leave(struct cstar_context *context);
+
+/* ---- Communication ------------------------------------------------------------------------------ */
+
+/* Waits until all nodes have come here. What they have written before, all see behind it. */
+static inline void cstar_barrier(void) {
+    __asm__ volatile("" ::: "memory");
+    trivium_barrier();
+}
+
+/* Private memory for a value at each position of this node; given back by cstar_release, through a pointer to it. */
+void *cstar_space(const struct cstar_shape *shape, size_t bytes);
+void cstar_release(void *pointer);
+
+/* The bytes from the part of a node to that of the next: whole pages. */
+enum { CSTAR_PAGE = 4096 };
+static inline size_t cstar_part(const struct cstar_shape *shape, size_t bytes) {
+    return ((size_t)shape->block * bytes + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
+}
+
+static inline int cstar_index(const struct cstar_shape *shape, int dimension, int64_t index) {
+    if ((uint64_t)index >= (uint64_t)shape->size[dimension]) cstar_outside(shape, dimension, index);
+    return (int)index * shape->below[dimension];
+}
+
+/* Where the element of a variable at a position of any node lies. */
+static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
+                             int64_t c, int64_t d) {
+    int place = cstar_index(shape, 0, a);
+    if (shape->rank > 1) place += cstar_index(shape, 1, b);
+    if (shape->rank > 2) place += cstar_index(shape, 2, c);
+    if (shape->rank > 3) place += cstar_index(shape, 3, d);
+    int node = place / shape->block, self = shape->first / shape->block;
+    uintptr_t part = (uintptr_t)own + (uintptr_t)((intptr_t)(node - self) * (intptr_t)cstar_part(shape, bytes));
+    return (void *)(part + (uintptr_t)(place % shape->block) * bytes);
+}
+
+/* ---- Reductions --------------------------------------------------------------------------------- */
+
+enum { CSTAR_ADD, CSTAR_AND, CSTAR_OR, CSTAR_XOR, CSTAR_MIN, CSTAR_MAX };
+
+/* What each node has is shared, and each combines all in the same order: its own, its first child's, its second child's, of a binary tree with
+ * node 0 at the root; so all have the same bits. */
+void cstar_share(const void *value, size_t bytes);
+void cstar_shared(int node, void *value, size_t bytes);
+
+#define CSTAR_FUNCTION static inline __attribute__((overloadable, unused))
+#define CSTAR_OPERATORS(T, LEAST, MOST, ZERO, BITS)                                                                 \
+    CSTAR_FUNCTION T cstar_identity(int operator, T like) {                                                         \
+        (void)like;                                                                                                  \
+        return operator == CSTAR_AND ? (T) ~ZERO : operator == CSTAR_MIN ? MOST : operator == CSTAR_MAX ? LEAST : (T)0; \
+    }                                                                                                                \
+    CSTAR_FUNCTION T cstar_combine(int operator, T a, T b) {                                                         \
+        switch (operator) {                                                                                          \
+        case CSTAR_ADD: return a + b;                                                                                \
+        case CSTAR_MIN: return a < b ? a : b;                                                                        \
+        case CSTAR_MAX: return a > b ? a : b;                                                                        \
+        }                                                                                                            \
+        BITS return a;                                                                                               \
+    }                                                                                                                \
+    CSTAR_FUNCTION T cstar_combined(int operator, int node, T like) {                                                \
+        T value;                                                                                                     \
+        cstar_shared(node, &value, sizeof value);                                                                    \
+        for (int child = 2 * node + 1; child <= 2 * node + 2 && child < trivium_nodes(); child++) {                  \
+            value = cstar_combine(operator, value, cstar_combined(operator, child, like));                           \
+        }                                                                                                            \
+        return value;                                                                                                \
+    }                                                                                                                \
+    CSTAR_FUNCTION T cstar_reduce(int operator, T own) {                                                             \
+        cstar_share(&own, sizeof own);                                                                               \
+        T value = cstar_combined(operator, 0, own);                                                                  \
+        cstar_barrier();                                                                                             \
+        return value;                                                                                                \
+    }
+#define CSTAR_BITS              \
+    if (operator == CSTAR_AND) return a & b; \
+    if (operator == CSTAR_OR) return a | b;  \
+    if (operator == CSTAR_XOR) return a ^ b;
+
+CSTAR_OPERATORS(int, INT32_MIN, INT32_MAX, 0, CSTAR_BITS)
+CSTAR_OPERATORS(unsigned, 0, UINT32_MAX, 0, CSTAR_BITS)
+CSTAR_OPERATORS(long, (-__LONG_MAX__ - 1), __LONG_MAX__, 0L, CSTAR_BITS)
+CSTAR_OPERATORS(unsigned long, 0, (2 * (unsigned long)__LONG_MAX__ + 1), 0L, CSTAR_BITS)
+CSTAR_OPERATORS(long long, INT64_MIN, INT64_MAX, 0LL, CSTAR_BITS)
+CSTAR_OPERATORS(unsigned long long, 0, UINT64_MAX, 0LL, CSTAR_BITS)
+CSTAR_OPERATORS(float, -__builtin_inff(), __builtin_inff(), 0, )
+CSTAR_OPERATORS(double, -__builtin_inf(), __builtin_inf(), 0, )
+
+/* `a %% b`: as %, with the sign of b. */
+static inline int64_t cstar_modulus(int64_t a, int64_t b) {
+    int64_t rest = a % b;
+    return rest && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+#endif
