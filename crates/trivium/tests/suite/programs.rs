@@ -253,3 +253,13 @@ fn folders_are_listed_in_order_and_nothing_is_opened_for_writing() {
     assert!(output.contains("b.txt: Not a directory"), "{output}");
     assert_eq!(harness::keys(&result["hashes"])[3..], ["folder .", "folder deep"]);
 }
+
+/// What `make bench-run` measures of locks and barriers still is a program for these protocols.
+#[test]
+fn programs_of_the_bench_know_their_protocols() {
+    for (program, protocol) in [("barriers", "flash-barrier"), ("locks", "flash-lock"), ("entries", "flash-lock")] {
+        let program = format!("programs/peers/{program}.c");
+        let run = trivium(&["sim", &program, "-p", "stache", "-p", protocol, "-m", "flash", "-n", "2"]);
+        assert_eq!(run.code, Some(0), "{program}: {run:?}");
+    }
+}
