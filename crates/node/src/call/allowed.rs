@@ -215,19 +215,20 @@ impl<C> NodeCore<C> {
         object: Object,
         words: &[i64],
     ) -> Result<(), NodeError> {
-        let engine = self.protocols.engines[protocol].clone();
-        let called =
-            format!("node {} calls {} on object {}", self.me, self.protocols.call_name(protocol, op), object.id);
+        // Most calls keep them, and are not told of.
+        let (me, protocols) = (self.me, self.protocols.clone());
+        let called = || format!("node {me} calls {} on object {}", protocols.call_name(protocol, op), object.id);
+        let engine = &protocols.engines[protocol];
         let begun = match engine.protocol().conditions.is_empty() {
             true => Ok(()),
             false => self.begin_here(protocol, object),
         };
         let broken = begun
             .and_then(|()| self.broken_condition(protocol, op, object, words).map_err(|fault| fault.message))
-            .map_err(|what| NodeError::subject(format!("{called}: {what}")))?
+            .map_err(|what| NodeError::subject(format!("{}: {what}", called())))?
             .or_else(|| self.usage.call(protocol, engine.protocol(), op, object).err());
         let Some(assumption) = broken else { return Ok(()) };
-        let what = format!("{called} against the protocol's assumption `{assumption}`");
+        let what = format!("{} against the protocol's assumption `{assumption}`", called());
         let help = "change the program: the protocol keeps its promises only under this use";
         Err(NodeError::subject(what).help(help))
     }
