@@ -42,40 +42,25 @@ fn asserts(op: &Op) -> bool {
 /// what a body asserts is false.
 pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
     if protocol.ops.iter().any(is_checked) {
-        let _ = write!(
-            text,
-            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{OUTSIDE_IMPORT}\")))\n\
-             void trivium_outside_{prefix}(int64_t call, int64_t parameter, int64_t value);\n",
-            protocol.name,
-        );
+        let function = format!("void trivium_outside_{prefix}(int64_t call, int64_t parameter, int64_t value)");
+        import(text, protocol, OUTSIDE_IMPORT, &function);
     }
     for op in protocol.ops.iter().filter(|op| is_assumed(protocol, op)) {
-        let words = usize::from(op.object != NODE) + op.args.len();
-        let _ = write!(
-            text,
-            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{BEGINS_IMPORT}{}\")))\nvoid trivium_begins_{prefix}_{}({});\n",
-            protocol.name,
-            op.name,
-            op.name,
-            or_void(&vec!["int64_t".to_string(); words]),
-        );
+        let function = format!("void trivium_begins_{prefix}_{}({})", op.name, words_of(op));
+        import(text, protocol, &format!("{BEGINS_IMPORT}{}", op.name), &function);
     }
     if protocol.ops.iter().any(asserts) {
-        let _ = write!(
-            text,
-            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{ASSERT_IMPORT}\")))\n\
-             void trivium_assert_{prefix}(int64_t call, int64_t object, int64_t place);\n",
-            protocol.name,
-        );
+        let function = format!("void trivium_assert_{prefix}(int64_t call, int64_t object, int64_t place)");
+        import(text, protocol, ASSERT_IMPORT, &function);
     }
     for image in &protocol.images {
         let kind = &protocol.objects[image.object.index()];
         let (name, object) = (function_of(prefix, kind), unreserved(kind));
+        let function = format!("int64_t {name}_import(int64_t {object})");
+        import(text, protocol, &format!("{IMAGE_IMPORT}{kind}"), &function);
         let _ = write!(
             text,
-            "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{IMAGE_IMPORT}{kind}\")))\n\
-             int64_t {name}_import(int64_t {object});\n\
-             \n/* Where this node has its image of {object}. */\n\
+            "\n/* Where this node has its image of {object}. */\n\
              static inline volatile int64_t *{name}(int32_t {object}) {{\n\
              \x20   static int64_t first, step, most;\n\
              \x20   if (first == 0) {{\n\
@@ -87,7 +72,6 @@ pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
              \x20   if ({object} < 0 || {object} >= most)\n\
              \x20       place = {name}_import({object}); /* which is an error */\n\
              \x20   return (volatile int64_t *)(uintptr_t)place;\n}}\n",
-            protocol.name,
         );
     }
 }
@@ -100,15 +84,20 @@ fn function_of(prefix: &str, kind: &str) -> String {
 /// An event that bodies say: imported as calls are, and called by nobody else.
 pub(super) fn event(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op) {
     let result = if op.result.is_some() { "int64_t" } else { "void" };
-    let words = usize::from(op.object != NODE) + op.args.len();
-    let _ = write!(
-        text,
-        "\n__attribute__((import_module(\"trivium:{}\"), import_name(\"{}\")))\n{result} trivium_{prefix}_{}({});\n",
-        protocol.name,
-        op.name,
-        op.name,
-        or_void(&vec!["int64_t".to_string(); words]),
-    );
+    let function = format!("{result} trivium_{prefix}_{}({})", op.name, words_of(op));
+    import(text, protocol, &op.name, &function);
+}
+
+/// A function that a program imports of a protocol.
+fn import(text: &mut String, protocol: &Protocol, name: &str, function: &str) {
+    let module = &protocol.name;
+    let _ =
+        write!(text, "\n__attribute__((import_module(\"trivium:{module}\"), import_name(\"{name}\")))\n{function};\n");
+}
+
+/// What a call or an event is passed, its object among it, as parameters without names.
+fn words_of(op: &Op) -> String {
+    or_void(&vec!["int64_t".to_string(); usize::from(op.object != NODE) + op.args.len()])
 }
 
 /// A call with a body, as a function.

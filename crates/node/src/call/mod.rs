@@ -31,7 +31,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, BodyStep, EventKind, NODE, ObjectKindId, OpId, Type};
+use trivium_protocol::{BLOCK, BodyStep, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Type};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -471,33 +471,23 @@ impl<N: CallHost> Caller<'_, N> {
 
     /// A body of a call was passed, or would return, a value outside of its type.
     fn outside(&self, protocol: usize, args: &[i64]) -> ProgramFault {
-        let core = self.node.core();
-        let declared = core.protocols.engines[protocol].protocol();
-        let said = || {
-            let &[call, parameter, value] = args else { return None };
-            let op = declared.ops.get(usize::try_from(call).ok()?)?;
+        let nodes = self.node.core().protocols.nodes;
+        self.wrong_in_body(protocol, args, |_, op, [parameter, value]| {
             let (what, ty) = match usize::try_from(parameter) {
                 Ok(at) => op.args.get(at).map(|arg| (format!("{}: {value}", arg.name), &arg.ty))?,
                 Err(_) => (format!("returns {value}, which"), op.result.as_ref()?),
             };
             let is = match ty {
-                Type::Int { lo, hi } => {
-                    format!("is outside {}..{}", lo.at(core.protocols.nodes), hi.at(core.protocols.nodes))
-                }
+                Type::Int { lo, hi } => format!("is outside {}..{}", lo.at(nodes), hi.at(nodes)),
                 _ => "is neither 0 nor 1".to_string(),
             };
-            Some(format!("node {}: {}.{}: {what} {is}", core.me, declared.name, op.name))
-        };
-        ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
+            Some(format!(": {what} {is}"))
+        })
     }
 
     /// What a body of a call asserts is false.
     fn is_false(&self, protocol: usize, args: &[i64]) -> ProgramFault {
-        let core = self.node.core();
-        let declared = core.protocols.engines[protocol].protocol();
-        let said = || {
-            let &[call, object, place] = args else { return None };
-            let op = declared.ops.get(usize::try_from(call).ok()?)?;
+        self.wrong_in_body(protocol, args, |declared, op, [object, place]| {
             let places = &op.body.as_ref()?.steps.places;
             let BodyStep::Assert(condition) = &places.get(usize::try_from(place).ok()?)?.step else { return None };
             let about = match op.object {
@@ -505,10 +495,24 @@ impl<N: CallHost> Caller<'_, N> {
                 kind => format!(" of {} {object}", declared.objects[kind.index()]),
             };
             let (text, at) = (declared.sources.excerpt(condition.span), declared.sources.place(condition.span));
-            Some(format!(
-                "node {}: {}.{}{about} asserts `{text}`, which is false ({at})",
-                core.me, declared.name, op.name
-            ))
+            Some(format!("{about} asserts `{text}`, which is false ({at})"))
+        })
+    }
+
+    /// What the header says went wrong in the body of a call: the call's number, and two more, of which `says` makes words.
+    fn wrong_in_body(
+        &self,
+        protocol: usize,
+        args: &[i64],
+        says: impl FnOnce(&Protocol, &Op, [i64; 2]) -> Option<String>,
+    ) -> ProgramFault {
+        let core = self.node.core();
+        let declared = core.protocols.engines[protocol].protocol();
+        let said = || {
+            let &[call, first, second] = args else { return None };
+            let op = declared.ops.get(usize::try_from(call).ok()?)?;
+            let what = says(declared, op, [first, second])?;
+            Some(format!("node {}: {}.{}{what}", core.me, declared.name, op.name))
         };
         ProgramFault::new(said().unwrap_or_else(|| "a header of another version".into()))
     }

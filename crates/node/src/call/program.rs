@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use trivium_engine::Engine;
 use trivium_guest::{CallImport, Program};
-use trivium_protocol::{BLOCK, EventKind, NODE, Protocol};
+use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol};
 
 impl Protocols {
     /// These protocols for a program, with blocks of so many bytes, on so many nodes; `walking` as in [`Engine::walking`].
@@ -69,6 +69,7 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
         return Err(NodeError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
     };
     let protocol = &protocols[number];
+    let takes = |op: OpId| protocol.passed_to(op) + usize::from(protocol.ops[op.index()].object != NODE);
     if let Some(kind) = call.op.strip_prefix(trivium_protocol::IMAGE_IMPORT)
         && let Some(image) = protocol.images.iter().find(|image| protocol.objects[image.object.index()] == kind)
     {
@@ -78,7 +79,7 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
         return Ok(Imported::Outside(number));
     }
     if let Some(op) = call.op.strip_prefix(trivium_protocol::BEGINS_IMPORT).and_then(|name| protocol.op(name))
-        && protocol.passed_to(op) + usize::from(protocol.ops[op.index()].object != NODE) == call.params
+        && takes(op) == call.params
     {
         return Ok(Imported::Begins(number, op));
     }
@@ -96,7 +97,7 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
         let what = format!("the program imports `{}`, whose body stands in the protocol `{}`", call.op, protocol.name);
         return Err(NodeError::input(what).help("the header has it as a function: include it"));
     }
-    let takes = protocol.passed_to(op) + usize::from(declared.object != NODE);
+    let takes = takes(op);
     if takes != call.params || declared.result.is_some() != call.has_result {
         let what = format!(
             "the program calls `{}.{}` with {} arguments; it takes {takes}",
