@@ -62,14 +62,64 @@ void cstar_lay_out(struct cstar_shape *shape) {
 }
 
 /* Each node's part lies in pages of its own, whose home it is since it touches them first. */
-void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *name) {
-    size_t part = cstar_part(shape, bytes);
+static void *parts(size_t part, const char *name) {
     char *all = trivium_alloc_first_touch((uint64_t)part * (uint64_t)trivium_nodes());
     trivium_name(all, name);
     char *own = all + part * (size_t)trivium_node();
     for (size_t at = 0; at < part; at += CSTAR_PAGE) *(volatile char *)(own + at) = 0;
     cstar_barrier();
     return own;
+}
+
+void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *name) {
+    return parts(cstar_part(shape, bytes), name);
+}
+
+/* Memory of variables of functions, which goes from one to the next that is of its size. What it was given as is its name in reports. */
+struct piece {
+    struct piece *below; /* in the list of those in use, or of those that are free */
+    size_t part;
+    void *own;
+};
+static struct piece *in_use, *unused;
+static int pieces;
+
+static void *piece(size_t part, const char *name) {
+    struct piece **at = &unused;
+    while (*at && (*at)->part != part) at = &(*at)->below;
+    struct piece *piece = *at;
+    if (piece) {
+        *at = piece->below;
+    } else {
+        piece = malloc(sizeof *piece);
+        if (!piece) fail("c-star: no memory for the variable %s", name);
+        *piece = (struct piece){.part = part, .own = parts(part, name)};
+    }
+    piece->below = in_use;
+    in_use = piece;
+    pieces++;
+    return piece->own;
+}
+
+int cstar_mark(void) { return pieces; }
+
+void cstar_unwind(const int *mark) {
+    for (; pieces > *mark; pieces--) {
+        struct piece *piece = in_use;
+        in_use = piece->below;
+        piece->below = unused;
+        unused = piece;
+    }
+}
+
+void *cstar_local(const struct cstar_shape *shape, size_t bytes, int is_filled, const char *name) {
+    void *own = piece(cstar_part(shape, bytes), name);
+    if (!is_filled || shape->context) memset(own, 0, (size_t)shape->count * bytes);
+    return own;
+}
+
+void cstar_locals(const struct cstar_shape *shape, size_t bytes, void **variables, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) variables[i] = cstar_local(shape, bytes, 0, name);
 }
 
 void *cstar_space(const struct cstar_shape *shape, size_t bytes) {
@@ -87,6 +137,10 @@ void cstar_no_dimension(const struct cstar_shape *shape, int dimension) {
 void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index) {
     fail("c-star: the left index %lld is outside of the shape %s, whose dimension %d has %d positions", (long long)index,
          shape->name, dimension, shape->size[dimension]);
+}
+
+void cstar_no_rank(const struct cstar_shape *shape, int indices) {
+    fail("c-star: the shape %s has %d dimensions, and %d left indices stand here", shape->name, shape->rank, indices);
 }
 
 /* ---- Contexts ------------------------------------------------------------------------------------- */
@@ -111,9 +165,70 @@ struct cstar_context cstar_everywhere(struct cstar_shape *shape) {
     return context;
 }
 
+void cstar_widen(struct cstar_context *context) { context->shape->context = context->outer; }
+
 void cstar_leave(struct cstar_context *context) {
     context->shape->context = context->outer;
     free(context->mask);
+}
+
+/* ---- Sends ---------------------------------------------------------------------------------------- */
+
+/* The first value of the next node that has one for this node. */
+static int next_node(struct cstar_post *post) {
+    size_t table = ((size_t)trivium_nodes() + 1) * sizeof(int);
+    size_t part = (table + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
+    for (; post->node < trivium_nodes(); post->node++) {
+        const int *begin = (const int *)((const char *)post->begin + (ptrdiff_t)(post->node - trivium_node()) * (ptrdiff_t)part);
+        post->next = begin[trivium_node()];
+        post->end = begin[trivium_node() + 1];
+        if (post->next < post->end) return 1;
+    }
+    return 0;
+}
+
+/* A node's values lie in the order of the nodes that they are for, and those for one node in the order of their positions. */
+struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_shape *to, const int *places,
+                             const void *values, size_t bytes) {
+    int nodes = trivium_nodes();
+    size_t table = ((size_t)nodes + 1) * sizeof(int);
+    struct cstar_post post = {.from = from, .bytes = bytes, .mark = cstar_mark(), .node = -1};
+    post.begin = piece((table + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE, "post");
+    post.places = piece(cstar_part(from, sizeof(int)), "post");
+    post.values = piece(cstar_part(from, bytes), "post");
+    int *at = calloc((size_t)nodes + 1, sizeof(int));
+    if (!at) fail("c-star: no memory for a send of %d positions of the shape %s", from->count, from->name);
+    for (int i = 0; i < from->count; i++) {
+        if (cstar_active(from, i)) at[places[i] / to->block + 1]++;
+    }
+    for (int i = 0; i < nodes; i++) at[i + 1] += at[i];
+    memcpy(post.begin, at, table);
+    for (int i = 0; i < from->count; i++) {
+        if (!cstar_active(from, i)) continue;
+        int slot = at[places[i] / to->block]++;
+        post.places[slot] = places[i];
+        memcpy(post.values + (size_t)slot * bytes, (const char *)values + (size_t)i * bytes, bytes);
+    }
+    free(at);
+    cstar_barrier();
+    return post;
+}
+
+int cstar_next(struct cstar_post *post) {
+    if (post->next == post->end) {
+        post->node++;
+        if (!next_node(post)) return 0;
+    }
+    post->place = ((const int *)cstar_part_of(post->places, sizeof(int), post->from, post->node))[post->next];
+    post->value = (const char *)cstar_part_of(post->values, post->bytes, post->from, post->node) +
+                  (size_t)post->next * post->bytes;
+    post->next++;
+    return 1;
+}
+
+void cstar_taken(struct cstar_post *post) {
+    cstar_barrier();
+    cstar_unwind(&post->mark);
 }
 
 /* ---- Reductions ----------------------------------------------------------------------------------- */

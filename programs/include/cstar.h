@@ -69,6 +69,8 @@ void cstar_narrow(struct cstar_context *context);
 /* The positions of the outer context that are not in this one. */
 void cstar_otherwise(struct cstar_context *context);
 struct cstar_context cstar_everywhere(struct cstar_shape *shape);
+/* The outer context is the current one again; the mask stays. */
+void cstar_widen(struct cstar_context *context);
 void cstar_leave(struct cstar_context *context);
 
 /* ---- Communication ------------------------------------------------------------------------------ */
@@ -94,17 +96,73 @@ static inline int cstar_index(const struct cstar_shape *shape, int dimension, in
     return (int)index * shape->below[dimension];
 }
 
-/* Where the element of a variable at a position of any node lies. */
-static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
-                             int64_t c, int64_t d) {
+/* The shape, if it takes so many indices. */
+__attribute__((noreturn)) void cstar_no_rank(const struct cstar_shape *shape, int indices);
+static inline const struct cstar_shape *cstar_of_rank(const struct cstar_shape *shape, int indices) {
+    if (shape->rank != indices) cstar_no_rank(shape, indices);
+    return shape;
+}
+
+/* A position by its number, in the order of C's rows. */
+static inline int cstar_place(const struct cstar_shape *shape, int64_t a, int64_t b, int64_t c, int64_t d) {
     int place = cstar_index(shape, 0, a);
     if (shape->rank > 1) place += cstar_index(shape, 1, b);
     if (shape->rank > 2) place += cstar_index(shape, 2, c);
     if (shape->rank > 3) place += cstar_index(shape, 3, d);
-    int node = place / shape->block, self = shape->first / shape->block;
-    uintptr_t part = (uintptr_t)own + (uintptr_t)((intptr_t)(node - self) * (intptr_t)cstar_part(shape, bytes));
-    return (void *)(part + (uintptr_t)(place % shape->block) * bytes);
+    return place;
 }
+
+/* Where the part of a variable of another node lies. */
+static inline void *cstar_part_of(const void *own, size_t bytes, const struct cstar_shape *shape, int node) {
+    return (void *)((uintptr_t)own + (uintptr_t)((intptr_t)(node - trivium_node()) * (intptr_t)cstar_part(shape, bytes)));
+}
+
+/* Where the element of a variable at a position of any node lies. */
+static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
+    return (char *)cstar_part_of(own, bytes, shape, place / shape->block) + (size_t)(place % shape->block) * bytes;
+}
+
+static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
+                             int64_t c, int64_t d) {
+    return cstar_of(own, bytes, shape, cstar_place(shape, a, b, c, d));
+}
+
+/* The same if it is this node's; else null. */
+static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
+                              int64_t c, int64_t d) {
+    int place = cstar_place(shape, a, b, c, d);
+    return place / shape->block == trivium_node() ? cstar_of(own, bytes, shape, place) : 0;
+}
+
+/* Values that each active position of a shape has sent to a position of another one. Each node takes those that are for its own positions: in the order of
+ * the positions that sent them, so that what comes of it is the same on any number of nodes. */
+struct cstar_post {
+    int place;         /* for which position the present value is, */
+    const void *value; /* and where it lies */
+    const struct cstar_shape *from;
+    size_t bytes;
+    int *begin, *places; /* this node's parts of what is shared: where what is for each node begins; places, and values */
+    char *values;
+    int node, next, end, mark; /* whose post is read, and which of it */
+};
+
+/* Collective. What a node reads next is what is for it. */
+struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_shape *to, const int *places,
+                             const void *values, size_t bytes);
+int cstar_next(struct cstar_post *post);
+/* Collective: all have taken what was for them. */
+void cstar_taken(struct cstar_post *post);
+
+/* ---- Variables of functions ----------------------------------------------------------------------- */
+
+/* All nodes call these at the same places, in the same order, so that a variable lies at one place of a list of all nodes. */
+
+/* What cstar_unwind gives back to: the variables that there are now. */
+int cstar_mark(void);
+void cstar_unwind(const int *mark);
+/* Memory for a parallel variable: zeros, unless all positions are written next (they are if all are active, and `is_filled`). */
+void *cstar_local(const struct cstar_shape *shape, size_t bytes, int is_filled, const char *name);
+void cstar_locals(const struct cstar_shape *shape, size_t bytes, void **variables, size_t count, const char *name);
 
 /* ---- Reductions --------------------------------------------------------------------------------- */
 

@@ -3,6 +3,9 @@
 use crate::diagnostics::Wrong;
 use crate::edits::Edits;
 use crate::lex::{Lexed, Token};
+use crate::types::{ParallelShape, Signature};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A spread array at file scope, which must be allocated.
 pub(crate) struct Storage {
@@ -11,6 +14,16 @@ pub(crate) struct Storage {
     pub token: usize,
     /// How many elements in all, in C.
     pub count: String,
+}
+
+/// A parallel variable at file scope, which must be allocated.
+pub(crate) struct FileVariable {
+    pub name: String,
+    pub shape: Rc<ParallelShape>,
+    /// Of an array of them.
+    pub dimensions: usize,
+    /// What it has at each position in the beginning, in C; zero if nothing is said.
+    pub initial: Option<String>,
 }
 
 /// `splitc_main`, as it was defined.
@@ -37,8 +50,10 @@ pub(crate) struct Draft<'a> {
     pub has_main: bool,
     /// Shapes of C* that this file defines.
     pub shapes: Vec<String>,
-    /// Parallel variables that it defines: the name, and the name of the shape.
-    pub parallel: Vec<(String, String)>,
+    /// Parallel variables that it defines.
+    pub parallel: Vec<FileVariable>,
+    /// Functions with something parallel, by their names.
+    pub functions: HashMap<String, Rc<Signature>>,
     temporaries: usize,
 }
 
@@ -56,6 +71,7 @@ impl<'a> Draft<'a> {
             has_main: false,
             shapes: Vec::new(),
             parallel: Vec::new(),
+            functions: HashMap::new(),
             temporaries: 0,
         }
     }

@@ -1,6 +1,6 @@
 //! A function's body as a tree, and expressions with their types, while a dialect decides what becomes of them.
 
-use crate::types::{ParallelShape, Type};
+use crate::types::{ParallelShape, Signature, Type};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -54,8 +54,8 @@ pub(crate) enum Form {
     Reduce { op: usize, operand: Box<Expression> },
     /// `a <? b`, `a >? b`, `a %% b`, `a <?= b`, `a >?= b`: the operator is so many tokens.
     OwnBinary { op: usize, width: usize, left: Box<Expression>, right: Box<Expression> },
-    /// The name of a shape.
-    Shape,
+    /// The name of a shape, or `shapeof ( e )`.
+    Shape(Rc<ParallelShape>),
     /// GNU's `({ .. })`: what is in it is whole expressions.
     Block,
 }
@@ -77,6 +77,8 @@ pub(crate) struct Body {
     pub block: Option<Statement>,
     /// All whole expressions in it, in the order in which they end. Statements name them by their numbers.
     pub wholes: Vec<Whole>,
+    /// Of a function that C* calls in a way of its own.
+    pub signature: Option<Rc<Signature>>,
 }
 
 /// An expression that is no part of another, or stands in a type, in braces, or in a block that is part of one.
@@ -122,6 +124,24 @@ pub(crate) enum StatementForm {
     Where { condition: usize, close: usize, inner: Box<Statement>, otherwise: Option<(usize, Box<Statement>)> },
     /// `everywhere`.
     Everywhere(Box<Statement>),
+    /// A declaration of C*'s parallel variables.
+    Parallel(Vec<LocalVariable>),
+    /// `return`, with its value.
+    Return(Option<usize>),
     /// A declaration, a jump, and whatever has no statement in it.
     Plain,
+}
+
+/// A parallel variable in a function.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalVariable {
+    /// The token of its name.
+    pub name: usize,
+    pub shape: Rc<ParallelShape>,
+    /// Of an array of them.
+    pub dimensions: usize,
+    /// The last token of its declarator.
+    pub last: usize,
+    /// `=`, and the whole expression after it.
+    pub initial: Option<(usize, usize)>,
 }

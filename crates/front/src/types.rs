@@ -52,8 +52,37 @@ pub struct Type {
 pub struct ParallelShape {
     /// As the program names it.
     pub name: String,
-    /// How many dimensions it has.
+    /// How many dimensions it has; 0 for `current`, where that depends on the call.
     pub rank: usize,
+}
+
+impl ParallelShape {
+    /// The shape that is current where a function is called.
+    pub(crate) fn current() -> ParallelShape {
+        ParallelShape { name: "current".into(), rank: 0 }
+    }
+
+    /// Whether only the run tells what it is.
+    pub(crate) fn is_current(&self) -> bool {
+        self.rank == 0
+    }
+}
+
+/// What the values of a parallel parameter or result are, in C, and their shape.
+#[derive(Debug, Clone)]
+pub(crate) struct ParallelValue {
+    pub c: String,
+    pub shape: Rc<ParallelShape>,
+}
+
+/// A function that has parallel parameters or a parallel result.
+#[derive(Debug, Clone)]
+pub(crate) struct Signature {
+    /// None for what is scalar.
+    pub parameters: Vec<Option<ParallelValue>>,
+    pub result: Option<ParallelValue>,
+    /// The shape of all these values: it is current where the function is called, and where its body begins.
+    pub shape: Rc<ParallelShape>,
 }
 
 /// What a type is.
@@ -139,6 +168,22 @@ impl Type {
             Shape::SpreadArray(array) => Some(&array.element),
             _ => None,
         }
+    }
+
+    /// The elements of an array, however many dimensions it has, and how many these are; else the type itself.
+    pub(crate) fn innermost(&self) -> (&Type, usize) {
+        match &self.shape {
+            Shape::Array(of) => {
+                let (element, dimensions) = of.innermost();
+                (element, dimensions + 1)
+            }
+            _ => (self, 0),
+        }
+    }
+
+    /// Whether it is an array of parallel variables.
+    pub(crate) fn is_of_variables(&self) -> bool {
+        self.parallel.is_none() && self.innermost().0.parallel.is_some()
     }
 
     /// The kind of a pointer.

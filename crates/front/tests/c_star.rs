@@ -9,7 +9,7 @@ fn made(source: &str) -> Result<String, String> {
     translate(&preprocessed, Dialect::CStar, &own).map_err(|wrong| wrong.to_string())
 }
 
-const DECLARED: &str = "shape [13]S, [3][5]T;\nint:S x, y;\ndouble:T z;\nint h(int n);\n";
+const DECLARED: &str = "shape [13]S, [3][5]T;\nint:S x, y, w[3];\ndouble:T z;\nint h(int n); int:S g(int:S a); int:current k(int:current a, int n);\n";
 
 /// A function with this body, line 6 of its file; without markers and white space.
 fn body(body: &str) -> Result<String, String> {
@@ -76,11 +76,11 @@ fn what_is_got_is_got_before_the_loop_between_two_barriers() {
     becomes(
         "with (S) x = [. - 1]x;",
         &format!(
-            "{{ __typeof_unqual__(*x) *cstar_1 __attribute__((cleanup(cstar_release))) = cstar_space(&cstar_shape_S, sizeof *x);
+            "{{ __typeof_unqual__((*x)) *cstar_1 __attribute__((cleanup(cstar_release))) = cstar_space(&cstar_shape_S, sizeof *cstar_1);
                cstar_barrier(); {} cstar_barrier(); {} }}",
             in_loop(
-                "{ cstar_1[cstar_vp] = *(__typeof__(x))cstar_at(x, sizeof *x, &cstar_shape_S,
-                   (cstar_coordinate(&cstar_shape_S, cstar_vp, 0) - 1) | 0, 0, 0, 0); }"
+                "{ cstar_1[cstar_vp] = (*(__typeof__(x))cstar_at(x, sizeof *x, &cstar_shape_S,
+                   (cstar_coordinate(&cstar_shape_S, cstar_vp, 0) - 1) | 0, 0, 0, 0)); }"
             ),
             in_loop("{ x[cstar_vp] = cstar_1[cstar_vp]; }")
         ),
@@ -96,7 +96,7 @@ fn words_of_c_star_are_names_where_they_are_declared() {
 }
 
 /// Bodies with the column of their first mistake, and what is said of it.
-const WRONG: [(&str, usize, &str); 32] = [
+const WRONG: [(&str, usize, &str); 52] = [
     ("x = 3;", 1, "no shape is current here"),
     ("with (S) x = z;", 14, "`z` has the shape T, and the current shape is S"),
     ("with (T) { z = x + z; }", 16, "`x` has the shape S, and the current shape is T"),
@@ -113,22 +113,46 @@ const WRONG: [(&str, usize, &str); 32] = [
     ("with (T) z = [.]z;", 14, "the shape T has 2 dimensions, and 1 index stands here"),
     ("with (S) x = [1]s;", 17, "this is scalar, and only parallel variables have a left index"),
     ("with (S) x = [.](x + y);", 17, "a left index of an expression is not there yet"),
-    ("with (S) [. + 1]x = y;", 10, "sends (a left index on the left of an assignment) are not there yet"),
-    ("[3]x = 2;", 1, "sends (a left index on the left of an assignment) are not there yet"),
-    ("with (S) [[.]x]y <?= 2;", 10, "sends (a left index on the left of an assignment) are not there yet"),
-    ("with (S) x = v[x];", 14, "a parallel index of an array is not there yet"),
-    ("with (S) x = y && [.]x;", 19, "behind `&&`, `||` and `?`, what is done once"),
-    ("with (S) x = y ? h(s) : 2;", 18, "behind `&&`, `||` and `?`, what is done once"),
-    ("with (S) x = h(y);", 16, "a parallel argument goes to functions of <math.h> only"),
+    ("with (S) [. + 1]x -= y;", 19, "there is no combining send `-=`"),
+    ("with (S) [. + 1]s = y;", 17, "this is scalar, and only parallel variables have a left index"),
+    ("[.]x = 2;", 1, "no shape is current here"),
+    ("with (S) [x](x + y) = 2;", 13, "a left index of an expression is not there yet"),
+    ("with (S) v[x] = 2;", 10, "nothing is assigned to this: it is no parallel variable"),
+    ("with (S) v[x]++;", 10, "nothing is assigned to this: it is no parallel variable"),
+    ("with (S) x = x[2];", 14, "a parallel variable has no elements"),
+    ("with (S) x = s && [.]x;", 14, "this decides about what is done once or got from other positions, and is scalar"),
+    (
+        "with (S) x = s ? h(s) : y;",
+        14,
+        "this decides about what is done once or got from other positions, and is scalar",
+    ),
+    ("with (S) x = x ?: [.]x;", 14, "in `a ?: b` nothing is done once or got"),
+    ("with (S) x = h(y);", 16, "this function has scalar parameters, and the argument is parallel"),
+    ("with (S) x = g(y, 2);", 14, "this function has 1 parameters, not 2"),
+    ("with (T) z = g(z);", 14, "this function has values of the shape S, and the current shape is T"),
+    ("with (S) x = k(y, y);", 19, "this parameter is scalar, and what it gets is parallel"),
+    ("with (S) s = (int)g;", 19, "a function with parallel parameters or results is only called"),
+    ("x = g(2);", 1, "no shape is current here"),
+    ("with (S) x = w;", 14, "an array of parallel variables is no value"),
+    ("with (S) x = [.]w[x];", 19, "a parallel index of what is left-indexed is not there yet"),
+    ("return x;", 8, "the result of this function is scalar, and this is parallel"),
+    ("int:current t;", 5, "no shape is current here"),
+    ("with (S) { static int:S t; }", 12, "a parallel variable in a function has no storage class"),
+    ("with (S) { int:S t = {2}; }", 20, "a parallel variable begins with a value, not with a list"),
+    ("with (S) { int:T t = x; }", 22, "`x` has the shape S, and the current shape is T"),
+    ("with (S) { int:S *t; }", 19, "pointers to parallel variables and functions are not there"),
+    ("with (S) for (int:S t = 0; s; s++) ;", 21, "a parallel variable is not declared in a loop's head"),
+    ("with (S) s = ({ int:S t; 2; });", 14, "statements and variables of C* have no place in a `({ .. })`"),
+    ("with (current) s = 1;", 7, "`current` is not a shape"),
     ("with (S) x = *&y;", 15, "pointers to parallel variables, and parallel pointers, are not there"),
     ("with (S) x = pcoord(7);", 21, "the current shape has 1 dimension"),
-    ("with (S) { int:S t; }", 12, "a variable in a function cannot be parallel yet"),
     ("with (S) { shape [3]T; }", 12, "shapes in functions are not there yet"),
     ("with (S) { goto end; end: ; }", 12, "`goto` is not there yet"),
     ("with (S) x = 1, y = 2;", 10, "a parallel `,` is not there yet"),
     ("with (s) x = 1;", 7, "`s` is not a shape"),
     ("everywhere s = 1;", 1, "no shape is current here"),
-    ("with (S) s = shapeof(x);", 14, "`shapeof` is not there yet"),
+    ("with (S) s = shapeof(x);", 14, "a shape is no value"),
+    ("with (S) s = dimof(shapeof(s), 0);", 20, "`shapeof` is asked of a parallel variable, and this is none"),
 ];
 
 #[test]
@@ -143,20 +167,28 @@ fn mistakes_have_their_places() {
 }
 
 /// Declarations with the column of their first mistake, and what is said of it.
-const WRONG_DECLARATIONS: [(&str, usize, &str); 14] = [
+const WRONG_DECLARATIONS: [(&str, usize, &str); 18] = [
     ("shape [1][2][3][4][5]V;", 22, "a shape has 1 to 4 dimensions, and `V` has 5 dimensions"),
     ("shape V;", 7, "a shape has 1 to 4 dimensions, and `V` has no sizes"),
     ("shape []V;", 8, "the number of positions (shapes without sizes are not there yet) is expected here"),
     ("double:Q w;", 8, "`Q` is not a shape"),
-    ("int:S q[3];", 7, "arrays of parallel variables are not there yet"),
-    ("int:S *q;", 8, "pointers to parallel variables are not there yet"),
-    ("int:S g(void);", 7, "parallel functions are not there yet"),
-    ("struct p { int a; }; struct p:S q;", 33, "parallel structures are not there yet"),
-    ("typedef int:S q;", 15, "names of parallel types are not there yet"),
-    ("struct p { int:S q; };", 12, "a member of a structure cannot be parallel yet"),
-    ("int g(int:S q);", 7, "a parameter cannot be parallel yet"),
-    ("int:current q;", 5, "`current` is not there yet"),
-    ("int:S q = 3;", 9, "a parallel variable cannot be initialised here yet"),
+    ("int:S *q;", 8, "pointers to parallel variables and functions are not there"),
+    ("int:S (*q)(int:S a);", 9, "pointers to parallel variables and functions are not there"),
+    ("int:S *q(void);", 8, "a function gives no pointer to parallel values"),
+    ("int q(int:S *a);", 14, "a parallel parameter of this type is not there"),
+    ("int:S q(int:T a);", 7, "the values of a function have one shape, and these have T and S"),
+    ("void:S q(void);", 8, "a parallel result of this type is not there"),
+    ("typedef int:S q;", 15, "names of parallel types are not there"),
+    ("struct p { int:S q; };", 12, "a member of a structure cannot be parallel"),
+    ("int:current q;", 5, "no shape is current here"),
+    ("int:S q = {3};", 9, "a parallel variable begins with a value, not with a list"),
+    ("extern int:S q = 3;", 16, "what is defined elsewhere does not begin here"),
+    ("int:S q = x;", 11, "a scalar is wanted here, and this is parallel"),
+    (
+        "int:S g(int:S a) { with (T) return z; }",
+        36,
+        "the result of this function has the shape S, which is not current here",
+    ),
     ("[[noreturn]] void g(void);", 1, "`[[` begins a left index in C*"),
 ];
 

@@ -113,7 +113,7 @@ impl Lowering<'_, '_> {
             | Form::Coordinate(_)
             | Form::Reduce { .. }
             | Form::OwnBinary { .. }
-            | Form::Shape => {}
+            | Form::Shape(_) => {}
             Form::Parentheses(inner) => self.expression(inner, used),
             Form::Index { .. } | Form::Member { .. } => self.object(expression, true),
             Form::Prefix { op, operand } => self.prefix(expression, *op, operand),

@@ -70,9 +70,7 @@ impl Parser<'_> {
         if self.eat(";") {
             return Ok(());
         }
-        if place == Place::Block {
-            self.no_parallel(&specifiers, "a variable in a function");
-        } else if self.is_c_star() && self.is(":") {
+        if self.is_c_star() && self.is(":") {
             let word = self.word_at(self.at + 1).to_string();
             self.error(self.at + 1, self.at + 1, format!("`{word}` is not a shape"))
                 .help("declare it before: shape [100]name;");
@@ -81,10 +79,15 @@ impl Parser<'_> {
         let mut declared: Vec<(Declarator, usize)> = Vec::new();
         loop {
             self.attributes()?;
-            let declarator = self.declarator(&specifiers)?;
+            let mut declarator = self.declarator(&specifiers)?;
             self.behind_declarator()?;
+            if self.is_c_star() {
+                self.parallel_declaration(&mut declarator, &specifiers, place);
+            }
             if place == Place::File && declared.is_empty() && self.begins_body(&declarator) {
                 self.declare(&declarator, &specifiers, place);
+                let name = declarator.name.map(|name| self.word_at(name).to_string());
+                self.signature = name.and_then(|name| self.draft.functions.get(&name).cloned());
                 return self.definition(declarator);
             }
             self.declare(&declarator, &specifiers, place);
@@ -93,13 +96,13 @@ impl Parser<'_> {
                     self.error(self.at, self.at, "a spread array cannot be initialised here")
                         .help("fill it in splitc_main: each processor its own part");
                 }
-                if declarator.ty.parallel.is_some() {
-                    self.error(self.at, self.at, "a parallel variable cannot be initialised here yet")
-                        .help("it begins with zeros: assign to it in a function");
+                if specifiers.ty.parallel.is_some() {
+                    self.parallel_initialiser(&declarator, &specifiers)?;
+                } else {
+                    self.at += 1;
+                    let ty = self.initialiser()?;
+                    self.infer(&declarator, &specifiers, ty);
                 }
-                self.at += 1;
-                let ty = self.initialiser()?;
-                self.infer(&declarator, &specifiers, ty);
             }
             declared.push((declarator, self.at));
             if !self.eat(",") {
@@ -156,9 +159,6 @@ impl Parser<'_> {
             return;
         };
         let name = self.word_at(token).to_string();
-        if place == Place::File {
-            self.parallel_variable(declarator, specifiers);
-        }
         if specifiers.is_typedef {
             if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
                 self.error(token, token, "a type cannot be a spread array")
@@ -210,7 +210,9 @@ impl Parser<'_> {
             self.draft.edits.after(self.at, &format!(" {captures}"));
         }
         self.draft.in_function = true;
+        self.current = self.signature.as_ref().map(|signature| signature.shape.clone());
         let block = self.compound(false)?;
+        self.current = None;
         self.end_body(Some(block));
         self.scopes.leave_to(1);
         Ok(())
@@ -311,16 +313,18 @@ impl Parser<'_> {
             return false;
         }
         if specifiers.defines {
-            self.error(
-                specifiers.first,
-                specifiers.first,
-                "this defines a type, and declares global pointers beside other things",
-            )
-            .help("define the type in a declaration of its own");
+            let what = if specifiers.ty.parallel.is_some() {
+                "several parallel variables"
+            } else {
+                "global pointers beside other things"
+            };
+            self.error(specifiers.first, specifiers.first, format!("this defines a type, and declares {what}"))
+                .help("define the type in a declaration of its own");
             return false;
         }
         let is_moved = declared.iter().any(|(declarator, _)| declarator.ty.is_spread_pointer());
-        let kept = (specifiers.first..specifiers.end).filter(|token| !is_moved || Some(*token) != specifiers.register);
+        let end = specifiers.end - if specifiers.ty.parallel.is_some() { 2 } else { 0 };
+        let kept = (specifiers.first..end).filter(|token| !is_moved || Some(*token) != specifiers.register);
         let shared = kept.map(|token| self.word_at(token)).collect::<Vec<_>>().join(" ");
         for (_, comma) in &declared[..declared.len() - 1] {
             self.draft.edits.instead(*comma, &format!("; {shared} "));

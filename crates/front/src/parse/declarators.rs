@@ -26,6 +26,10 @@ pub(crate) struct Declarator {
 #[derive(Default, Clone)]
 pub(crate) struct Parameters {
     pub list: Vec<(Option<String>, Type)>,
+    /// Of each, if it is parallel, the C type of its values.
+    pub parallel: Vec<Option<String>>,
+    /// The token of the parenthesis.
+    pub open: Option<usize>,
     /// Declarations that the body begins with.
     pub captures: Vec<String>,
     /// Whether only names are listed, in the old way.
@@ -271,7 +275,7 @@ impl Parser<'_> {
 
     /// Parameters behind their `(`, with the `)`.
     fn parameters(&mut self) -> Parse<Parameters> {
-        let mut parameters = Parameters::default();
+        let mut parameters = Parameters { open: Some(self.at - 1), ..Parameters::default() };
         if self.eat(")") {
             return Ok(parameters);
         }
@@ -279,6 +283,7 @@ impl Parser<'_> {
             parameters.is_old = true;
             loop {
                 parameters.list.push((Some(self.word().to_string()), Type::number()));
+                parameters.parallel.push(None);
                 self.at += 1;
                 if !self.eat(",") {
                     break;
@@ -288,9 +293,10 @@ impl Parser<'_> {
             return Ok(parameters);
         }
         self.scopes.enter();
-        let depth = self.scopes.depth();
+        let (depth, current) = (self.scopes.depth(), self.current.take());
         let result = self.parameter_list(&mut parameters);
         self.scopes.leave_to(depth - 1);
+        self.current = current;
         result?;
         Ok(parameters)
     }
@@ -301,13 +307,14 @@ impl Parser<'_> {
                 break;
             }
             let specifiers = self.specifiers()?;
-            self.no_parallel(&specifiers, "a parameter");
             let declarator = self.declarator(&specifiers)?;
             self.without_register(&specifiers, &declarator.ty);
+            let values = self.parallel_parameter(&declarator, &specifiers);
             self.attributes()?;
             let name = declarator.name.map(|name| self.word_at(name).to_string());
             let ty = match declarator.ty.shape {
                 Shape::SpreadArray(array) => self.captured(&array, &mut parameters.captures),
+                _ if values.is_some() => declarator.ty,
                 _ => declarator.ty.value(),
             };
             if let Some(name) = &name {
@@ -317,6 +324,7 @@ impl Parser<'_> {
             let is_void = name.is_none() && ty.shape == Shape::Void;
             if !is_void {
                 parameters.list.push((name, ty));
+                parameters.parallel.push(values);
             }
             if !self.eat(",") {
                 break;

@@ -407,13 +407,12 @@ impl Parser<'_> {
             }
             Kind::Name if self.is("_Generic") => self.selection(),
             Kind::Name => {
+                if let Some(shape) = self.shape_here()? {
+                    return Ok(made(Form::Shape(shape), Type::unknown(), first, self.last()));
+                }
                 let ty = match self.scopes.find(self.word()) {
                     Some(Symbol::Value(ty)) => ty.clone(),
-                    Some(Symbol::Shape(_)) => {
-                        self.at += 1;
-                        return Ok(made(Form::Shape, Type::unknown(), first, first));
-                    }
-                    Some(Symbol::Typedef(_)) => return Err(self.expected("an expression")),
+                    Some(Symbol::Typedef(_) | Symbol::Shape(_)) => return Err(self.expected("an expression")),
                     None if self.is_one_of(&["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"]) => {
                         Type::number().array()
                     }
@@ -425,10 +424,14 @@ impl Parser<'_> {
             Kind::Mark if self.is("(") && self.is_next("{") => {
                 self.at += 1;
                 self.value_of_block = Type::of(Shape::Void);
-                let before = std::mem::take(&mut self.in_middle);
+                let before = (std::mem::take(&mut self.in_middle), self.own_statements);
                 let block = self.deeper(|parser| parser.compound(true));
-                self.in_middle = before;
+                self.in_middle = before.0;
                 block?;
+                if self.own_statements > before.1 {
+                    self.error(first, first, "statements and variables of C* have no place in a `({ .. })`")
+                        .help("write a function");
+                }
                 let ty = std::mem::replace(&mut self.value_of_block, Type::unknown());
                 self.expect(")")?;
                 Ok(made(Form::Block, ty, first, self.last()))

@@ -4,6 +4,7 @@
 mod declarations;
 mod declarators;
 mod expressions;
+mod parallel;
 mod shapes;
 mod specifiers;
 mod statements;
@@ -15,9 +16,9 @@ use crate::draft::Draft;
 use crate::edits::Edits;
 use crate::lex::{Kind, Lexed, Token};
 use crate::scope::Scopes;
-use crate::tree::Expression;
-use crate::tree::{Body, Statement, Whole};
-use crate::types::Type;
+use crate::tree::{Body, Expression, LocalVariable, Statement, Whole};
+use crate::types::{ParallelShape, Signature, Type};
+use std::rc::Rc;
 
 /// What is to be changed, or what is wrong.
 pub(crate) struct Parsed {
@@ -45,6 +46,14 @@ pub(crate) struct Parser<'a> {
     in_middle: bool,
     /// The dimension whose left index is read.
     axis: Option<usize>,
+    /// The shape that is current in what is read.
+    current: Option<Rc<ParallelShape>>,
+    /// Parallel variables of the declaration that was read last.
+    locals: Vec<LocalVariable>,
+    /// Of the function that is read, if it has something parallel.
+    signature: Option<Rc<Signature>>,
+    /// How many statements and declarations of C*'s own were read.
+    own_statements: usize,
     /// Whether the declaration that was read last has become several.
     has_split: bool,
     /// The type of the statement expression that has just ended.
@@ -64,6 +73,10 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
         pointer_is_const: false,
         in_middle: false,
         axis: None,
+        current: None,
+        locals: Vec::new(),
+        signature: None,
+        own_statements: 0,
         has_split: false,
         value_of_block: Type::unknown(),
         wholes: Vec::new(),
@@ -92,6 +105,8 @@ impl Parser<'_> {
                 self.draft.unevaluated = false;
                 self.in_middle = false;
                 self.axis = None;
+                self.current = None;
+                self.locals.clear();
                 self.deep = 0;
                 self.skip_declaration(begun);
             }
@@ -238,13 +253,14 @@ impl Parser<'_> {
         if self.draft.in_function {
             self.wholes.push(whole);
         } else {
-            self.decide(&Body { block: None, wholes: vec![whole] });
+            self.decide(&Body { block: None, wholes: vec![whole], signature: None });
         }
     }
 
     /// A function's body has ended, or could not be read to its end.
     fn end_body(&mut self, block: Option<Statement>) {
-        let body = Body { block, wholes: std::mem::take(&mut self.wholes) };
+        let (wholes, signature) = (std::mem::take(&mut self.wholes), self.signature.take());
+        let body = Body { block, wholes, signature };
         self.decide(&body);
         self.draft.in_function = false;
     }

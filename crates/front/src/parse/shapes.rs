@@ -1,14 +1,12 @@
 //! What C* adds to the syntax of C. Its words are names in headers, and where the program has declared them itself.
 
-use super::declarators::Declarator;
-use super::specifiers::Specifiers;
 use super::{Parse, Parser};
 use crate::Dialect;
 use crate::dialect::c_star;
 use crate::lex::Kind;
 use crate::scope::Symbol;
 use crate::tree::{Expression, Form, StatementForm};
-use crate::types::{ParallelShape, Shape, Type};
+use crate::types::{ParallelShape, Type};
 use std::rc::Rc;
 
 /// Operators of reductions, and assignments that are none.
@@ -56,63 +54,30 @@ impl Parser<'_> {
     pub(super) fn shape_named(&self, at: usize) -> Option<Rc<ParallelShape>> {
         match self.scopes.find(self.word_at(at)) {
             Some(Symbol::Shape(shape)) if self.dialect == Dialect::CStar => Some(shape.clone()),
+            None if self.word_at(at) == "current" && self.is_c_star() => self.current.clone(),
             _ => None,
         }
     }
 
-    /// Whether `: shape` stands there, behind a type.
-    pub(super) fn is_parallel_at(&self, at: usize) -> bool {
-        let is_current = self.word_at(at + 1) == "current" && self.scopes.find("current").is_none();
-        self.is_c_star() && self.word_at(at) == ":" && (is_current || self.shape_named(at + 1).is_some())
-    }
-
-    /// `: shape` behind a type, if it stands here.
-    pub(super) fn parallel(&mut self) -> Option<Rc<ParallelShape>> {
-        if !self.is_parallel_at(self.at) {
-            return None;
+    /// The name of a shape, or `shapeof ( variable )`, if it stands here.
+    pub(super) fn shape_here(&mut self) -> Parse<Option<Rc<ParallelShape>>> {
+        if let Some(shape) = self.shape_named(self.at) {
+            self.at += 1;
+            return Ok(Some(shape));
         }
-        let shape = self.shape_named(self.at + 1);
-        if shape.is_none() {
-            self.error(self.at + 1, self.at + 1, "`current` is not there yet: parallel functions are missing")
-                .help("name the shape");
+        if !(self.is_own_word("shapeof") && self.is_next("(")) {
+            return Ok(None);
         }
-        self.draft.edits.remove(self.at);
-        self.draft.edits.remove(self.at + 1);
+        let first = self.at;
         self.at += 2;
-        Some(shape.unwrap_or_else(|| Rc::new(ParallelShape { name: "current".into(), rank: 0 })))
-    }
-
-    /// Says that parallel things are not there in this place.
-    pub(super) fn no_parallel(&mut self, specifiers: &Specifiers, what: &str) {
-        if specifiers.ty.parallel.is_some() {
-            self.error(specifiers.first, specifiers.end - 1, format!("{what} cannot be parallel yet"))
-                .help("declare parallel variables at file scope");
+        let variable = self.deeper(Self::unary)?;
+        self.expect(")")?;
+        if variable.ty.parallel.is_none() {
+            self.error(first, self.at - 1, "`shapeof` is asked of a parallel variable, and this is none")
+                .help("name the shape");
+            return Err(super::Failed);
         }
-    }
-
-    /// A declaration at file scope: notes a parallel variable, which becomes a pointer to this node's part of it.
-    pub(super) fn parallel_variable(&mut self, declarator: &Declarator, specifiers: &Specifiers) {
-        let Some(shape) = &specifiers.ty.parallel else { return };
-        let Some(name) = declarator.name else { return };
-        let what = match &declarator.ty.shape {
-            Shape::Pointer(_) => "pointers to parallel variables are",
-            Shape::Array(_) | Shape::SpreadArray(_) => "arrays of parallel variables are",
-            Shape::Function(_) => "parallel functions are",
-            Shape::Record(_) => "parallel structures are",
-            _ if specifiers.is_typedef => "names of parallel types are",
-            Shape::Number => {
-                self.draft.edits.before(name, "(*");
-                self.draft.edits.after(name, ")");
-                if !specifiers.is_extern {
-                    let variable = (self.word_at(name).to_string(), shape.name.clone());
-                    self.draft.parallel.push(variable);
-                }
-                return;
-            }
-            Shape::Void | Shape::Unknown => "parallel variables of this type are",
-        };
-        self.error(name, name, format!("{what} not there yet"))
-            .help("a parallel variable is a number at each position: double:S a");
+        Ok(variable.ty.parallel)
     }
 
     /// A declaration of shapes, if it stands here.
@@ -195,12 +160,15 @@ impl Parser<'_> {
     /// `with`, `where` or `everywhere`, if one stands here.
     pub(super) fn context(&mut self) -> Parse<Option<StatementForm>> {
         if self.is_own_word("with") && self.is_next("(") {
+            self.own_statements += 1;
             return self.with().map(Some);
         }
         if self.is_own_word("where") && self.is_next("(") {
+            self.own_statements += 1;
             return self.where_statement().map(Some);
         }
         if self.is_own_word("everywhere") && !self.is_next("=") {
+            self.own_statements += 1;
             self.at += 1;
             return Ok(Some(StatementForm::Everywhere(self.inner()?)));
         }
@@ -213,16 +181,22 @@ impl Parser<'_> {
 
     fn with(&mut self) -> Parse<StatementForm> {
         self.at += 2;
-        let Some(shape) = self.shape_named(self.at) else {
+        let Some(shape) = self.shape_here()? else {
             let word = self.word().to_string();
-            self.error(self.at, self.at, format!("`{word}` is not a shape"))
-                .help("declare it at file scope: shape [100]name;");
+            let help = if word == "current" {
+                "it is the shape that is current where a function is called that has it in its type"
+            } else {
+                "declare it at file scope: shape [100]name;"
+            };
+            self.error(self.at, self.at, format!("`{word}` is not a shape")).help(help);
             return Err(super::Failed);
         };
-        self.at += 1;
         let close = self.at;
         self.expect(")")?;
-        Ok(StatementForm::With { shape, close, inner: self.inner()? })
+        let before = self.current.replace(shape.clone());
+        let inner = self.inner();
+        self.current = before;
+        Ok(StatementForm::With { shape, close, inner: inner? })
     }
 
     fn where_statement(&mut self) -> Parse<StatementForm> {

@@ -21,7 +21,7 @@ pub(crate) struct Specifiers {
     pub end: usize,
 }
 
-const STORAGE: [&str; 12] = [
+pub(super) const STORAGE: [&str; 12] = [
     "typedef",
     "extern",
     "static",

@@ -22,7 +22,7 @@ impl Parser<'_> {
         let beginning = self.beginning();
         self.expect("{")?;
         self.scopes.enter();
-        let depth = self.scopes.depth();
+        let (depth, current) = (self.scopes.depth(), self.current.clone());
         let mut statements = Vec::new();
         while !self.is("}") {
             if self.kind() == Kind::End {
@@ -35,6 +35,8 @@ impl Parser<'_> {
                 self.scopes.leave_to(depth);
                 self.in_middle = false;
                 self.axis = None;
+                self.current = current.clone();
+                self.locals.clear();
                 self.skip_statement(begun);
             }
         }
@@ -71,6 +73,10 @@ impl Parser<'_> {
                 return self.statement(gives);
             }
             self.declaration(Place::Block)?;
+            let locals = std::mem::take(&mut self.locals);
+            if !locals.is_empty() {
+                return Ok(self.statement_of(StatementForm::Parallel(locals), beginning));
+            }
         }
         Ok(self.statement_of(StatementForm::Plain, beginning))
     }
@@ -127,9 +133,13 @@ impl Parser<'_> {
             "goto" => self.jump()?,
             "return" => {
                 self.at += 1;
+                let mut value = None;
                 if !self.is(";") {
                     self.full_expression()?;
+                    value = Some(self.last_whole());
                 }
+                self.expect(";")?;
+                return Ok(StatementForm::Return(value));
             }
             "asm" | "__asm__" | "__asm" => self.assembly(),
             "[" if self.is_c_star() => return self.expression_statement(gives),
@@ -220,6 +230,10 @@ impl Parser<'_> {
         self.has_split = false;
         if self.begins_declaration() {
             self.declaration(Place::Block)?;
+            if let Some(local) = std::mem::take(&mut self.locals).first() {
+                self.error(local.name, local.name, "a parallel variable is not declared in a loop's head")
+                    .help("declare it before the loop");
+            }
         } else {
             self.loop_part(";")?;
         }

@@ -84,6 +84,16 @@ fn control_goes_around_parallel_statements() {
     }
 }
 
+/// Parallel functions, structures, arrays and variables of functions; sends, and what `&&`, `||` and `?` narrow. What it prints was looked through by hand.
+#[test]
+fn every_construct_gives_what_was_found_by_hand() {
+    let expected = include_str!("../c-star/language.txt");
+    for nodes in ["1", "3", "8"] {
+        assert_eq!(simulated("crates/trivium/tests/c-star/language.cs", &["-n", nodes]), expected, "{nodes} nodes");
+    }
+    assert_eq!(run("crates/trivium/tests/c-star/language.cs", &["-n", "3"]), expected);
+}
+
 /// Every reduction, of every position and of none.
 #[test]
 fn reductions_are_those_of_a_loop() {

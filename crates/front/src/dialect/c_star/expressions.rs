@@ -1,10 +1,12 @@
 //! Expressions: scalar ones stay where they are, with their reductions and the single positions that they read; parallel ones stand in a loop.
 
-use super::parallel::{Ahead, OF_SHAPES, callee, has_effects, is_parallel, object, positions, reduces};
+use super::parallel::{
+    Ahead, OF_SHAPES, callee, has_ahead, has_effects, is_left_index, is_parallel, object, reduces, signature,
+};
 use super::{HOW_TO_CHOOSE, Loops, NO_SHAPE};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
-use crate::types::ParallelShape;
+use crate::types::{ParallelShape, Shape};
 use std::rc::Rc;
 
 /// Functions that are called at each position if an argument is parallel: they do nothing but give a value.
@@ -14,7 +16,7 @@ const ELEMENTAL: [&str; 41] = [
     "cosh", "tanh", "hypot", "floor", "floorf", "ceil", "ceilf", "fmin", "fmax", "fmod", "round", "trunc", "copysign",
 ];
 
-const SCALAR_HELP: &str = "reduce it, as in (+= x), or read one position, as in [0]x";
+pub(super) const SCALAR_HELP: &str = "reduce it, as in (+= x), or read one position, as in [0]x";
 
 impl Loops<'_, '_> {
     pub(super) fn error(&mut self, expression: &Expression, message: impl Into<String>, help: &str) {
@@ -25,13 +27,17 @@ impl Loops<'_, '_> {
         self.draft.temporary("cstar")
     }
 
-    fn word(&self, token: usize) -> String {
+    pub(super) fn word(&self, token: usize) -> String {
         self.draft.word_at(token).to_string()
     }
 
     /// The text of an expression, with its changes.
-    fn text(&self, expression: &Expression) -> String {
-        self.draft.edits.text(self.draft.lexed, expression.first, expression.last)
+    pub(super) fn text(&self, expression: &Expression) -> String {
+        self.tokens(expression.first, expression.last)
+    }
+
+    pub(super) fn tokens(&self, first: usize, last: usize) -> String {
+        self.draft.edits.text(self.draft.lexed, first, last)
     }
 
     /// The current shape, which a parallel expression needs.
@@ -59,8 +65,14 @@ impl Loops<'_, '_> {
                 self.draft.edits.before(expression.first, "(*");
                 self.draft.edits.after(expression.last, ")");
             }
+            Form::Leaf if expression.ty.is_of_variables() => {
+                self.error(expression, "an array of parallel variables is no value", "name one of them: a[0]");
+            }
+            Form::Leaf if self.is_parallel_function(expression) => {
+                self.error(expression, "a function with parallel parameters or results is only called", "call it");
+            }
             Form::Leaf | Form::Block | Form::Coordinate(_) | Form::SplitPhase { .. } => {}
-            Form::Shape => {
+            Form::Shape(_) => {
                 self.error(expression, "a shape is no value", "it stands in with, dimof, positionsof and rankof")
             }
             Form::Reduce { op, operand } => {
@@ -77,9 +89,19 @@ impl Loops<'_, '_> {
             | Form::Postfix { operand: part, .. }
             | Form::Prefix { operand: part, .. }
             | Form::Cast { operand: part, .. } => self.part(part),
+            // Its type is what is asked for.
+            Form::Index { index, .. } if expression.ty.parallel.is_some() => {
+                self.part(index);
+                self.draft.edits.before(expression.first, "(*");
+                self.draft.edits.after(expression.last, ")");
+            }
             Form::Index { base, index, .. } => [base, index].into_iter().for_each(|part| self.part(part)),
             Form::Binary { left, right, .. } | Form::Comma { left, right } => {
                 [left, right].into_iter().for_each(|part| self.part(part));
+            }
+            Form::Assign { op, left, right } if is_left_index(left) => self.store(expression, (*op, 1), left, right),
+            Form::OwnBinary { op, width: 3, left, right } if is_left_index(left) => {
+                self.store(expression, (*op, 3), left, right);
             }
             Form::Assign { op, left, right } => self.scalar_assignment((*op, 1), left, right),
             Form::OwnBinary { op, width: 3, left, right } => {
@@ -95,17 +117,19 @@ impl Loops<'_, '_> {
         }
     }
 
+    /// Whether this names a function that C* calls in a way of its own.
+    fn is_parallel_function(&self, expression: &Expression) -> bool {
+        matches!(expression.ty.shape, Shape::Function(_))
+            && self.draft.functions.contains_key(self.draft.word_at(expression.first))
+    }
+
     /// A part of a scalar expression.
-    fn part(&mut self, expression: &Expression) {
+    pub(super) fn part(&mut self, expression: &Expression) {
         self.wanted_scalar(expression, "a scalar is wanted here, and this is parallel");
     }
 
     /// `s = e`, and `s += e`, which reduces what is parallel.
     fn scalar_assignment(&mut self, (op, width): (usize, usize), left: &Expression, right: &Expression) {
-        if let Form::LeftIndex { .. } = left.bare().form {
-            self.error(left, "sends (a left index on the left of an assignment) are not there yet", GET_HELP);
-            return;
-        }
         self.part(left);
         let is_reduction = width == 3 || reduces(&self.word(op));
         if is_reduction && is_parallel(self.draft, right) {
@@ -121,34 +145,33 @@ impl Loops<'_, '_> {
 
     /// `dimof (S, k)` and the like; other calls have scalar arguments.
     fn scalar_call(&mut self, expression: &Expression, parts: &[Expression]) {
-        let name = callee(self.draft, parts).to_string();
-        if name == "shapeof" {
-            self.error(expression, "`shapeof` is not there yet", "name the shape");
+        if let Some(signature) = signature(self.draft, parts) {
+            self.scalar_result(expression, parts, &signature);
             return;
         }
+        let name = callee(self.draft, parts).to_string();
         if !OF_SHAPES.contains(&name.as_str()) {
             parts.iter().for_each(|part| self.part(part));
             return;
         }
         let wanted = if name == "dimof" { 3 } else { 2 };
-        if parts.len() != wanted || !matches!(parts[1].form, Form::Shape) {
-            self.error(
-                expression,
-                format!("`{name}` is asked of a shape"),
-                "write dimof(S, 0), positionsof(S) or rankof(S)",
-            );
-            return;
-        }
-        let shape = self.word(parts[1].first);
+        let shape = match parts {
+            [_, Expression { form: Form::Shape(shape), .. }, ..] if parts.len() == wanted => shape,
+            _ => {
+                let message = format!("`{name}` is asked of a shape");
+                self.error(expression, message, "write dimof(S, 0), positionsof(S) or rankof(S)");
+                return;
+            }
+        };
         self.draft.edits.instead(parts[0].first, &format!("cstar_{name}"));
-        self.draft.edits.instead(parts[1].first, &format!("&{}", object(&shape)));
+        self.draft.edits.replace(parts[1].first, parts[1].last, &format!("&{}", object(&shape.name)));
         parts[2..].iter().for_each(|part| self.part(part));
     }
 
-    /// An expression of a loop over positions. `is_narrow`: whether it may be evaluated at fewer positions than are active.
-    pub(super) fn inside(&mut self, expression: &Expression, ahead: &mut Ahead, is_narrow: bool) {
+    /// An expression of a loop over positions.
+    pub(super) fn inside(&mut self, expression: &Expression, ahead: &mut Ahead) {
         if !is_parallel(self.draft, expression) {
-            self.once(expression, ahead, is_narrow);
+            self.once(expression, ahead);
             return;
         }
         match &expression.form {
@@ -157,9 +180,7 @@ impl Loops<'_, '_> {
                 let text = self.coordinate(&axis.to_string());
                 self.draft.edits.instead(expression.first, &text);
             }
-            Form::Parentheses(part) | Form::Postfix { operand: part, .. } | Form::Cast { operand: part, .. } => {
-                self.inside(part, ahead, is_narrow);
-            }
+            Form::Parentheses(part) | Form::Cast { operand: part, .. } => self.inside(part, ahead),
             Form::Prefix { op, operand } if ["&", "*"].contains(&self.word(*op).as_str()) => {
                 self.error(
                     operand,
@@ -167,65 +188,109 @@ impl Loops<'_, '_> {
                     "use the variable itself",
                 );
             }
-            Form::Prefix { operand, .. } => self.inside(operand, ahead, is_narrow),
-            Form::Binary { op, left, right } => {
-                let narrows = ["&&", "||"].contains(&self.word(*op).as_str());
-                self.inside(left, ahead, is_narrow);
-                self.inside(right, ahead, is_narrow || narrows);
-            }
-            Form::OwnBinary { op, width, left, right } => {
-                if *width == 3 && !self.is_place(left) {
-                    return;
-                }
-                self.inside(left, ahead, is_narrow);
-                self.inside(right, ahead, is_narrow);
-                if *width == 3 { self.own_assignment(*op, left, right) } else { self.own_operator(*op, left, right) }
-            }
-            Form::Assign { left, right, .. } => {
-                if self.is_place(left) {
-                    self.inside(left, ahead, is_narrow);
-                    self.inside(right, ahead, is_narrow);
+            Form::Prefix { op, operand } | Form::Postfix { op, operand } => {
+                if !["++", "--"].contains(&self.word(*op).as_str()) || self.is_place(operand) {
+                    self.inside(operand, ahead);
                 }
             }
-            Form::Conditional { parts } => {
-                self.inside(&parts[0], ahead, is_narrow);
-                parts[1..].iter().for_each(|part| self.inside(part, ahead, true));
+            Form::Binary { op, left, right } => self.binary(*op, left, right, ahead),
+            Form::Assign { op, left, right } => self.assignment(expression, (*op, 1), left, right, ahead),
+            Form::OwnBinary { op, width: 3, left, right } => {
+                self.assignment(expression, (*op, 3), left, right, ahead);
             }
-            Form::LeftIndex { axes, operand } => self.get(expression, (axes, operand), ahead, is_narrow),
-            Form::Parts(parts) => self.parallel_call(expression, parts, ahead, is_narrow),
+            Form::OwnBinary { op, left, right, .. } => {
+                self.inside(left, ahead);
+                self.inside(right, ahead);
+                self.own_operator(*op, left, right);
+            }
+            Form::Conditional { parts } if parts[1..].iter().any(|part| has_ahead(self.draft, part)) => {
+                self.narrow_choice(expression, parts, ahead);
+            }
+            Form::Conditional { parts } => parts.iter().for_each(|part| self.inside(part, ahead)),
+            Form::LeftIndex { axes, operand } => self.get(expression, axes, operand, ahead),
+            Form::Parts(parts) => self.parallel_call(expression, parts, ahead),
             Form::Comma { .. } => {
                 self.error(expression, "a parallel `,` is not there yet", "write two statements");
             }
-            Form::Index { base, .. } if is_parallel(self.draft, base) => {
-                self.error(
-                    expression,
-                    "a parallel variable has no elements",
-                    "its positions are read by a left index: [i]a",
-                );
+            Form::Index { base, index, .. } => self.indices(expression, base, index, ahead),
+            Form::Member { is_arrow: true, .. } => {
+                self.error(expression, "parallel pointers are not there", "use the structure itself");
             }
-            Form::Index { .. } => {
-                self.error(expression, "a parallel index of an array is not there yet", "index by a scalar");
+            Form::Member { base, .. } => self.inside(base, ahead),
+            Form::SplitPhase { .. } | Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape(_) => {}
+        }
+    }
+
+    fn binary(&mut self, op: usize, left: &Expression, right: &Expression, ahead: &mut Ahead) {
+        if ["&&", "||"].contains(&self.word(op).as_str()) && has_ahead(self.draft, right) {
+            self.narrow_logic(op, left, right, ahead);
+        } else {
+            self.inside(left, ahead);
+            self.inside(right, ahead);
+        }
+    }
+
+    /// An assignment to a parallel variable, or a send.
+    fn assignment(
+        &mut self,
+        expression: &Expression,
+        (op, width): (usize, usize),
+        left: &Expression,
+        right: &Expression,
+        ahead: &mut Ahead,
+    ) {
+        if is_left_index(left) {
+            if let Some(sent) = self.send(expression, (op, width), left, right, ahead) {
+                self.draft.edits.replace(expression.first, expression.last, &format!("{sent}[cstar_vp]"));
             }
-            Form::Member { .. } => {
-                self.error(expression, "parallel structures are not there yet", "use parallel numbers")
+        } else if self.is_place(left) {
+            self.inside(left, ahead);
+            self.inside(right, ahead);
+            if width == 3 {
+                self.own_assignment(op, left, right);
             }
-            Form::SplitPhase { .. } | Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape => {}
+        }
+    }
+
+    /// `a[i]`: one of an array of parallel variables, an element of what is parallel, or at each position an element of what is scalar.
+    fn indices(&mut self, expression: &Expression, base: &Expression, index: &Expression, ahead: &mut Ahead) {
+        if expression.ty.parallel.is_some() {
+            self.one_of_variables(expression, ahead);
+            self.element(expression);
+        } else if is_parallel(self.draft, base) && base.ty.pointee().is_none() && !base.ty.is_unknown() {
+            self.error(
+                expression,
+                "a parallel variable has no elements",
+                "its positions are read by a left index: [i]a",
+            );
+        } else if base.ty.is_of_variables() {
+            self.error(expression, "an array of parallel variables is no value", "name one of them: a[0]");
+        } else {
+            self.inside(base, ahead);
+            self.inside(index, ahead);
+        }
+    }
+
+    /// The indices of one of an array of parallel variables.
+    fn one_of_variables(&mut self, expression: &Expression, ahead: &mut Ahead) {
+        match &expression.form {
+            Form::Index { base, index, .. } => {
+                self.one_of_variables(base, ahead);
+                self.inside(index, ahead);
+            }
+            Form::Parentheses(part) => self.one_of_variables(part, ahead),
+            _ => {}
         }
     }
 
     /// A scalar expression in a parallel one: what would be something else if it were done at each position is done before, once.
-    fn once(&mut self, expression: &Expression, ahead: &mut Ahead, is_narrow: bool) {
+    pub(super) fn once(&mut self, expression: &Expression, ahead: &mut Ahead) {
         self.scalar(expression);
-        if !has_effects(self.draft, expression) {
-            return;
+        if has_effects(self.draft, expression) {
+            let name = self.temporary();
+            ahead.declare(&format!("__auto_type {name} = ({}); ", self.text(expression)));
+            self.draft.edits.replace(expression.first, expression.last, &name);
         }
-        if is_narrow {
-            self.error(expression, NARROW, NARROW_HELP);
-            return;
-        }
-        let name = self.temporary();
-        ahead.scalars.push_str(&format!("__auto_type {name} = ({}); ", self.text(expression)));
-        self.draft.edits.replace(expression.first, expression.last, &name);
     }
 
     /// A parallel variable where a loop is at one of its positions.
@@ -242,39 +307,31 @@ impl Loops<'_, '_> {
         self.draft.edits.after(expression.last, "[cstar_vp]");
     }
 
-    /// Whether something parallel can be assigned to this; if not, why.
-    fn is_place(&mut self, left: &Expression) -> bool {
-        match left.bare().form {
-            Form::LeftIndex { .. } => {
-                self.error(left, "sends (a left index on the left of an assignment) are not there yet", GET_HELP);
-            }
-            _ if !is_parallel(self.draft, left) => {
-                self.error(left, "a parallel value does not go into a scalar", SCALAR_HELP);
-            }
-            _ => return true,
-        }
-        false
-    }
-
     /// The own coordinate of the position at which a loop is.
     fn coordinate(&self, axis: &str) -> String {
         let object = self.current.as_ref().map(|shape| object(&shape.name)).unwrap_or_default();
         format!("cstar_coordinate(&{object}, cstar_vp, {axis})")
     }
 
-    fn parallel_call(&mut self, expression: &Expression, parts: &[Expression], ahead: &mut Ahead, is_narrow: bool) {
+    fn parallel_call(&mut self, expression: &Expression, parts: &[Expression], ahead: &mut Ahead) {
+        if let Some(signature) = signature(self.draft, parts) {
+            if let Some(result) = self.call(expression, parts, &signature, ahead) {
+                self.draft.edits.replace(expression.first, expression.last, &format!("{result}[cstar_vp]"));
+            }
+            return;
+        }
         let name = callee(self.draft, parts).to_string();
         if name != "pcoord" {
             if !ELEMENTAL.contains(&name.as_str()) {
                 let argument = parts.iter().find(|part| is_parallel(self.draft, part)).unwrap_or(expression);
                 self.error(
                     argument,
-                    "a parallel argument goes to functions of <math.h> only: parallel functions are not there yet",
-                    "write what the function does in place of the call, or reduce the argument",
+                    "this function has scalar parameters, and the argument is parallel",
+                    "declare a parallel one: int:current f(int:current x);",
                 );
                 return;
             }
-            parts[1..].iter().for_each(|part| self.inside(part, ahead, is_narrow));
+            parts[1..].iter().for_each(|part| self.inside(part, ahead));
             return;
         }
         let rank = self.current.as_ref().map_or(0, |shape| shape.rank);
@@ -283,7 +340,7 @@ impl Loops<'_, '_> {
             return;
         };
         let number = self.word(axis.first).parse::<usize>().ok().filter(|_| axis.first == axis.last);
-        if number.is_some_and(|number| number >= rank) {
+        if number.is_some_and(|number| rank > 0 && number >= rank) {
             self.error(axis, format!("the current shape has {}", dimensions(rank)), "they are numbered from 0");
             return;
         }
@@ -291,122 +348,9 @@ impl Loops<'_, '_> {
             self.error(axis, "a scalar is wanted here, and this is parallel", SCALAR_HELP);
             return;
         }
-        self.once(axis, ahead, is_narrow);
+        self.once(axis, ahead);
         let text = self.coordinate(&format!("({})", self.text(axis)));
         self.draft.edits.replace(expression.first, expression.last, &text);
-    }
-
-    /// What is left-indexed: a variable, and its shape if there are as many indices as that has dimensions.
-    fn indexed(
-        &mut self,
-        expression: &Expression,
-        axes: &[Expression],
-        operand: &Expression,
-    ) -> Option<(String, Rc<ParallelShape>)> {
-        let bare = operand.bare();
-        let Some(shape) = bare.ty.parallel.clone().filter(|_| matches!(bare.form, Form::Leaf)) else {
-            let what = if is_parallel(self.draft, operand) {
-                "a left index of an expression is not there yet"
-            } else {
-                "this is scalar, and only parallel variables have a left index"
-            };
-            self.error(operand, what, "left-index a parallel variable");
-            return None;
-        };
-        if axes.len() != shape.rank {
-            let indices =
-                if axes.len() == 1 { "1 index stands".to_string() } else { format!("{} indices stand", axes.len()) };
-            let message = format!("the shape {} has {}, and {indices} here", shape.name, dimensions(shape.rank));
-            self.error(expression, message, "write one index for each, in brackets");
-            return None;
-        }
-        Some((self.word(bare.first), shape))
-    }
-
-    /// The object at a position of any node.
-    fn at(&self, variable: &str, shape: &ParallelShape, axes: &[Expression]) -> String {
-        let mut indices: Vec<String> = axes.iter().map(|axis| format!("({}) | 0", self.text(axis))).collect();
-        indices.resize(4, "0".into());
-        format!(
-            "*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &{}, {})",
-            object(&shape.name),
-            indices.join(", ")
-        )
-    }
-
-    /// `[i]p` with a parallel index: each active position gets a value, before the loop.
-    fn get(
-        &mut self,
-        expression: &Expression,
-        (axes, operand): (&[Expression], &Expression),
-        ahead: &mut Ahead,
-        is_narrow: bool,
-    ) {
-        let Some((variable, shape)) = self.indexed(expression, axes, operand) else { return };
-        if is_narrow {
-            self.error(expression, NARROW, NARROW_HELP);
-            return;
-        }
-        axes.iter().for_each(|axis| self.inside(axis, ahead, false));
-        let (name, current) = (self.temporary(), self.current.as_ref().map(|shape| object(&shape.name)));
-        let current = current.unwrap_or_default();
-        ahead.memory.push_str(&format!(
-            "__typeof_unqual__(*{variable}) *{name} __attribute__((cleanup(cstar_release))) = cstar_space(&{current}, sizeof *{variable}); "
-        ));
-        let at = self.at(&variable, &shape, axes);
-        ahead.gets.push_str(&about(expression.first, &format!("{name}[cstar_vp] = {at}; ")));
-        self.draft.edits.replace(expression.first, expression.last, &format!("{name}[cstar_vp]"));
-    }
-
-    /// `[i]p` with scalar indices: all nodes read one position.
-    fn one_position(&mut self, expression: &Expression, axes: &[Expression], operand: &Expression) {
-        let Some((variable, shape)) = self.indexed(expression, axes, operand) else { return };
-        axes.iter().for_each(|axis| self.part(axis));
-        let name = self.temporary();
-        let at = self.at(&variable, &shape, axes);
-        let text = format!("({{ cstar_barrier(); __auto_type {name} = {at}; cstar_barrier(); {name}; }})");
-        self.draft.edits.replace(expression.first, expression.last, &text);
-    }
-
-    /// `(+= p)`.
-    fn reduction(&mut self, expression: &Expression, op: usize, operand: &Expression) {
-        if !is_parallel(self.draft, operand) {
-            self.error(operand, "only what is parallel is reduced, and this is scalar", "leave the operator out");
-            return;
-        }
-        let sign = if self.word(op) == "-=" { "-" } else { "" };
-        let operator = self.operator(op);
-        if let Some(text) = self.reduced(operand, operator) {
-            self.draft.edits.replace(expression.first, expression.last, &format!("({sign}{text})"));
-        }
-    }
-
-    /// The operator of a reduction, as the library knows it.
-    fn operator(&self, op: usize) -> &'static str {
-        match self.draft.word_at(op) {
-            "&=" => "CSTAR_AND",
-            "|=" => "CSTAR_OR",
-            "^=" => "CSTAR_XOR",
-            "<" => "CSTAR_MIN",
-            ">" => "CSTAR_MAX",
-            _ => "CSTAR_ADD",
-        }
-    }
-
-    /// What comes of all active positions, as an expression.
-    fn reduced(&mut self, operand: &Expression, operator: &str) -> Option<String> {
-        let current = self.shape_for(operand)?;
-        let mut ahead = Ahead::default();
-        self.inside(operand, &mut ahead, false);
-        let name = self.temporary();
-        let is_of_bits = ["CSTAR_AND", "CSTAR_OR", "CSTAR_XOR"].contains(&operator);
-        let text = self.text(operand);
-        // What has no bits is refused where it stands.
-        let value = if is_of_bits { format!("(({text}) | 0)") } else { format!("+({text})") };
-        let (ahead, positions) = (ahead.text(&current), positions(&current));
-        Some(format!(
-            "({{ {ahead}int cstar_vp = 0; __auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
-        ))
     }
 
     /// `a <? b`, `a >? b`, `a %% b`: each operand is evaluated once.
@@ -438,10 +382,6 @@ impl Loops<'_, '_> {
     }
 }
 
-fn dimensions(rank: usize) -> String {
+pub(super) fn dimensions(rank: usize) -> String {
     if rank == 1 { "1 dimension".into() } else { format!("{rank} dimensions") }
 }
-
-const GET_HELP: &str = "let each position get what it needs, with a left index on the right";
-const NARROW: &str = "behind `&&`, `||` and `?`, what is done once or got from other positions is not there yet";
-const NARROW_HELP: &str = "give it to a variable before, or use where";

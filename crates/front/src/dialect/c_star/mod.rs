@@ -2,43 +2,29 @@
 //! that part, and consecutive ones share a loop. What a statement gets from other positions, or reduces, is done before its loop. Contexts are
 //! kept beside their shapes, so that they hold in functions that are called; a block gives its outer one back however it is left.
 
+mod calls;
+mod communication;
 mod expressions;
 mod parallel;
+mod variables;
 
 use crate::draft::Draft;
 use crate::tree::{Body, Statement, StatementForm, Whole};
-use crate::types::ParallelShape;
-use parallel::is_parallel;
+use crate::types::{ParallelShape, Signature};
 pub(crate) use parallel::object;
+use parallel::{Ahead, is_parallel, positions};
 use std::rc::Rc;
+pub(crate) use variables::end;
 
 /// Puts C in place of what is C*'s own in a function, or in an expression outside of one.
 pub(crate) fn body(draft: &mut Draft, body: &Body) {
-    let mut loops = Loops { draft, wholes: &body.wholes, next: 0, current: None };
+    let signature = body.signature.as_deref();
+    let current = signature.map(|signature| signature.shape.clone());
+    let mut loops = Loops { draft, wholes: &body.wholes, next: 0, current, signature };
     match &body.block {
         Some(block) => loops.statement(block),
         None => loops.others(body.wholes.len()),
     }
-}
-
-/// What stands at the end of a file: its shapes are laid out, then its parallel variables get memory.
-pub(crate) fn end(draft: &mut Draft) {
-    if draft.shapes.is_empty() && draft.parallel.is_empty() {
-        return;
-    }
-    let mut text = String::from(
-        "\n# 1 \"<c-star>\"\n__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n",
-    );
-    for shape in &draft.shapes {
-        text.push_str(&format!("    cstar_lay_out(&{});\n", object(shape)));
-    }
-    text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
-    for (name, shape) in &draft.parallel {
-        text.push_str(&format!("    {name} = cstar_allocate(&{}, sizeof *{name}, \"{name}\");\n", object(shape)));
-    }
-    text.push_str("}\n");
-    let last = draft.lexed.tokens.len() - 1;
-    draft.edits.before(last, &text);
 }
 
 /// Makes loops of the parallel statements of a function.
@@ -49,6 +35,8 @@ struct Loops<'p, 'a> {
     next: usize,
     /// The current shape.
     current: Option<Rc<ParallelShape>>,
+    /// Of the function, if it has something parallel.
+    signature: Option<&'p Signature>,
 }
 
 /// Consecutive parallel statements that share a loop.
@@ -115,6 +103,9 @@ impl<'p> Loops<'p, '_> {
                 self.where_statement(statement, (*condition, *close), inner, otherwise.as_ref());
             }
             StatementForm::Everywhere(inner) => self.everywhere(statement, inner),
+            StatementForm::Parallel(locals) => self.locals(statement, locals),
+            StatementForm::Return(Some(value)) => self.returned(statement, *value),
+            StatementForm::Return(None) => {}
             StatementForm::Plain => {}
         }
         self.others(statement.wholes.end);
@@ -150,16 +141,23 @@ impl<'p> Loops<'p, '_> {
         self.close(&mut group);
     }
 
-    /// A statement of its own loop if something is done before it, else of the one before.
+    /// A statement of its own loop if something is done before it, else of the one before. Of a send or a call nothing may be left for a loop.
     fn parallel_statement(&mut self, statement: &Statement, whole: &Whole, group: &mut Option<Group>) {
         let Some(current) = self.shape_for(&whole.expression) else { return };
-        let mut ahead = parallel::Ahead::default();
-        self.inside(&whole.expression, &mut ahead, false);
+        let mut ahead = Ahead::default();
+        if self.alone(&whole.expression, &mut ahead) {
+            self.close(group);
+            self.draft.edits.replace(whole.expression.first, whole.expression.last, "");
+            self.draft.edits.before(statement.first, &format!("{{ {}", ahead.text(&current)));
+            self.draft.edits.after(statement.last, " }");
+            return;
+        }
+        self.inside(&whole.expression, &mut ahead);
         match group {
             Some(group) if ahead.is_empty() => group.last = statement.last,
             _ => {
                 self.close(group);
-                let before = format!("{{ {}{}{{ ", ahead.text(&current), parallel::positions(&current));
+                let before = format!("{{ {}{}{{ ", ahead.text(&current), positions(&current));
                 self.draft.edits.before(statement.first, &before);
                 *group = Some(Group { last: statement.last });
             }
@@ -188,13 +186,13 @@ impl<'p> Loops<'p, '_> {
                 "use `if` for a condition that is the same at all positions",
             );
         } else if let Some(current) = self.shape_for(&whole.expression) {
-            let mut ahead = parallel::Ahead::default();
-            self.inside(&whole.expression, &mut ahead, false);
+            let mut ahead = Ahead::default();
+            self.inside(&whole.expression, &mut ahead);
             let begin = format!(
                 "{{ struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {}{}{name}.mask[cstar_vp] = !!",
                 object(&current.name),
                 ahead.text(&current),
-                parallel::positions(&current),
+                positions(&current),
             );
             self.draft.edits.instead(statement.first, &begin);
             self.draft.edits.after(close, &format!("; cstar_narrow(&{name});"));

@@ -1,12 +1,13 @@
-//! What is parallel, and what a parallel statement has before its loop.
+//! What is parallel, where it lies, and what a parallel statement has before its loop.
 
 use crate::draft::Draft;
 use crate::tree::{Expression, Form};
-use crate::types::ParallelShape;
+use crate::types::{ParallelShape, Signature};
+use std::rc::Rc;
 
 /// The object that stands for a shape of this name.
 pub(crate) fn object(name: &str) -> String {
-    format!("cstar_shape_{name}")
+    if name == "current" { "(*cstar_shape_current)".into() } else { format!("cstar_shape_{name}") }
 }
 
 /// Calls that C* has for shapes and positions.
@@ -20,9 +21,21 @@ pub(super) fn callee<'d>(draft: &'d Draft, parts: &[Expression]) -> &'d str {
     }
 }
 
+/// Of what a call calls, if something in it is parallel.
+pub(super) fn signature(draft: &Draft, parts: &[Expression]) -> Option<Rc<Signature>> {
+    let name = callee(draft, parts);
+    let is_function = parts.first().is_some_and(|callee| matches!(callee.ty.shape, crate::types::Shape::Function(_)));
+    draft.functions.get(name).filter(|_| is_function).cloned()
+}
+
 /// Whether an assignment of this operator to a scalar takes the reduction of what is parallel.
 pub(super) fn reduces(word: &str) -> bool {
     ["+=", "-=", "&=", "|=", "^="].contains(&word)
+}
+
+/// Whether this is the left side of a send.
+pub(super) fn is_left_index(expression: &Expression) -> bool {
+    matches!(expression.bare().form, Form::LeftIndex { .. })
 }
 
 /// Whether an expression has a value at each position.
@@ -31,23 +44,27 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
     match &expression.form {
         Form::Leaf => expression.ty.parallel.is_some(),
         Form::Coordinate(_) => true,
-        Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape | Form::SplitPhase { .. } => false,
+        Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape(_) | Form::SplitPhase { .. } => false,
         Form::LeftIndex { axes, .. } => axes.iter().any(is),
         Form::Parentheses(part)
         | Form::Member { base: part, .. }
         | Form::Prefix { operand: part, .. }
         | Form::Postfix { operand: part, .. }
         | Form::Cast { operand: part, .. } => is(part),
-        Form::Index { base, index, .. } => is(base) || is(index),
+        Form::Index { base, index, .. } => expression.ty.parallel.is_some() || is(base) || is(index),
         Form::Binary { left, right, .. } | Form::Comma { left, right } => is(left) || is(right),
-        Form::Assign { op, left, right } => is(left) || is(right) && !reduces(draft.word_at(*op)),
-        Form::OwnBinary { width, left, right, .. } => is(left) || is(right) && *width == 2,
+        Form::Assign { op, left, right } => {
+            is(left) || is(right) && (is_left_index(left) || !reduces(draft.word_at(*op)))
+        }
+        Form::OwnBinary { width, left, right, .. } => is(left) || is(right) && (is_left_index(left) || *width == 2),
         Form::Conditional { parts } => parts.iter().any(is),
-        Form::Parts(parts) => match callee(draft, parts) {
-            "pcoord" => true,
-            "shapeof" => false,
-            name if OF_SHAPES.contains(&name) => false,
-            _ => parts.iter().any(is),
+        Form::Parts(parts) => match signature(draft, parts) {
+            Some(signature) => signature.result.is_some(),
+            None => match callee(draft, parts) {
+                "pcoord" => true,
+                name if OF_SHAPES.contains(&name) => false,
+                _ => parts.iter().any(is),
+            },
         },
     }
 }
@@ -56,7 +73,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
 pub(super) fn has_effects(draft: &Draft, expression: &Expression) -> bool {
     let has = |part: &Expression| has_effects(draft, part);
     match &expression.form {
-        Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape => false,
+        Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape(_) => false,
         Form::Reduce { .. } | Form::Block | Form::LeftIndex { .. } | Form::Assign { .. } | Form::Postfix { .. } => true,
         Form::SplitPhase { .. } => true,
         Form::Prefix { op, operand } => ["++", "--"].contains(&draft.word_at(*op)) || has(operand),
@@ -72,33 +89,76 @@ pub(super) fn has_effects(draft: &Draft, expression: &Expression) -> bool {
     }
 }
 
+/// Whether something of a parallel expression is done before its loop.
+pub(super) fn has_ahead(draft: &Draft, expression: &Expression) -> bool {
+    let has = |part: &Expression| has_ahead(draft, part);
+    if !is_parallel(draft, expression) {
+        return has_effects(draft, expression);
+    }
+    match &expression.form {
+        Form::LeftIndex { .. } => true,
+        Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape(_) => false,
+        Form::Reduce { .. } | Form::Block | Form::SplitPhase { .. } => false,
+        Form::Parentheses(part)
+        | Form::Member { base: part, .. }
+        | Form::Prefix { operand: part, .. }
+        | Form::Postfix { operand: part, .. }
+        | Form::Cast { operand: part, .. } => has(part),
+        Form::Index { base, index, .. } => has(base) || has(index),
+        Form::Binary { left, right, .. }
+        | Form::Comma { left, right }
+        | Form::OwnBinary { left, right, .. }
+        | Form::Assign { left, right, .. } => has(left) || has(right),
+        Form::Conditional { parts } => parts.iter().any(has),
+        Form::Parts(parts) => signature(draft, parts).is_some() || parts[1..].iter().any(has),
+    }
+}
+
 /// A loop over a node's active positions of a shape, up to what is done at each.
 pub(super) fn positions(shape: &ParallelShape) -> String {
     let object = object(&shape.name);
     format!("for (int cstar_vp = 0; cstar_vp < {object}.count; cstar_vp++) if (cstar_active(&{object}, cstar_vp)) ")
 }
 
-/// What is done before the loop of a statement, once for all positions.
+/// What is done before the loop of a statement, in its order: scalar values, once for all positions; values that are got, and other communication.
 #[derive(Default)]
 pub(super) struct Ahead {
-    /// Scalar values, as declarations.
-    pub scalars: String,
-    /// Memory for what is got, as declarations; and how each position gets it, as statements.
-    pub memory: String,
-    pub gets: String,
+    done: String,
+    /// How each position gets values: what follows each other shares a loop.
+    gets: String,
 }
 
 impl Ahead {
     pub(super) fn is_empty(&self) -> bool {
-        self.scalars.is_empty() && self.gets.is_empty()
+        self.done.is_empty() && self.gets.is_empty()
+    }
+
+    /// A declaration, which what is got later may name.
+    pub(super) fn declare(&mut self, text: &str) {
+        self.done.push_str(text);
+    }
+
+    /// What an active position gets.
+    pub(super) fn get(&mut self, text: &str) {
+        self.gets.push_str(text);
+    }
+
+    /// What is done after all that was said so far.
+    pub(super) fn then(&mut self, shape: &ParallelShape, text: &str) {
+        self.get_all(shape);
+        self.done.push_str(text);
     }
 
     /// All positions of all nodes have written before anything is got, and have got all before anything is written again.
-    pub(super) fn text(&self, shape: &ParallelShape) -> String {
-        if self.gets.is_empty() {
-            return self.scalars.clone();
+    fn get_all(&mut self, shape: &ParallelShape) {
+        let gets = std::mem::take(&mut self.gets);
+        if !gets.is_empty() {
+            self.done.push_str(&format!("cstar_barrier(); {}{{ {gets}}} cstar_barrier(); ", positions(shape)));
         }
-        let (scalars, memory, gets, positions) = (&self.scalars, &self.memory, &self.gets, positions(shape));
-        format!("{scalars}{memory}cstar_barrier(); {positions}{{ {gets}}} cstar_barrier(); ")
+    }
+
+    pub(super) fn text(mut self, shape: &ParallelShape) -> String {
+        self.get_all(shape);
+        self.done
     }
 }

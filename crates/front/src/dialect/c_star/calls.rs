@@ -1,0 +1,130 @@
+//! Calls of functions that have something parallel. They are made before the loop of a statement, once for all positions: their arguments become
+//! variables of the caller, and so does what they give.
+
+use super::Loops;
+use super::parallel::{Ahead, is_left_index, is_parallel, object, positions, signature};
+use super::variables::{marked, memory};
+use crate::tree::{Expression, Form, Statement};
+use crate::types::Signature;
+
+impl Loops<'_, '_> {
+    /// A statement of which nothing stays for a loop: a send, or a call. Gives whether it is one.
+    pub(super) fn alone(&mut self, expression: &Expression, ahead: &mut Ahead) -> bool {
+        let bare = expression.bare();
+        match &bare.form {
+            Form::Assign { op, left, right } if is_left_index(left) => {
+                self.send(bare, (*op, 1), left, right, ahead);
+            }
+            Form::OwnBinary { op, width: 3, left, right } if is_left_index(left) => {
+                self.send(bare, (*op, 3), left, right, ahead);
+            }
+            Form::Parts(parts) => {
+                let Some(signature) = signature(self.draft, parts) else { return false };
+                self.call(bare, parts, &signature, ahead);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Calls such a function; gives the variable that its parallel result is in, and the text of the call.
+    fn called(
+        &mut self,
+        expression: &Expression,
+        parts: &[Expression],
+        signature: &Signature,
+        ahead: &mut Ahead,
+    ) -> Option<(Option<String>, String)> {
+        let current = self.shape_for(expression)?;
+        if !signature.shape.is_current() && signature.shape != current {
+            let message = format!(
+                "this function has values of the shape {}, and the current shape is {}",
+                signature.shape.name, current.name
+            );
+            self.error(expression, message, "choose its shape: with");
+            return None;
+        }
+        if parts.len() - 1 != signature.parameters.len() {
+            let message =
+                format!("this function has {} parameters, not {}", signature.parameters.len(), parts.len() - 1);
+            self.error(expression, message, "give each an argument");
+            return None;
+        }
+        let mark = self.temporary();
+        ahead.then(&current, &marked(&mark));
+        let mut arguments = Vec::new();
+        if signature.shape.is_current() {
+            arguments.push(format!("&{}", object(&current.name)));
+        }
+        let result = signature.result.as_ref().map(|value| {
+            let name = self.temporary();
+            let memory = memory(&current, &name, false);
+            ahead.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; ", value.c));
+            arguments.push(name.clone());
+            name
+        });
+        for (argument, parameter) in parts[1..].iter().zip(&signature.parameters) {
+            let Some(value) = parameter else {
+                self.wanted_scalar(argument, "this parameter is scalar, and what it gets is parallel");
+                arguments.push(self.text(argument));
+                continue;
+            };
+            self.inside(argument, ahead);
+            let name = self.temporary();
+            let (memory, text) = (memory(&current, &name, true), self.text(argument));
+            let filled = format!("{}{name}[cstar_vp] = {text}; ", positions(&current));
+            ahead.then(&current, &format!("__typeof_unqual__({}) *{name} = {memory}; {filled}", value.c));
+            arguments.push(name);
+        }
+        let text = format!("{}({})", self.text(&parts[0]), arguments.join(", "));
+        Some((result, text))
+    }
+
+    /// A call in a parallel statement; gives the variable with its result, if that is parallel.
+    pub(super) fn call(
+        &mut self,
+        expression: &Expression,
+        parts: &[Expression],
+        signature: &Signature,
+        ahead: &mut Ahead,
+    ) -> Option<String> {
+        let (result, text) = self.called(expression, parts, signature, ahead)?;
+        let current = self.current.clone()?;
+        ahead.then(&current, &format!("{text}; "));
+        result
+    }
+
+    /// A call that gives a scalar, or nothing.
+    pub(super) fn scalar_result(&mut self, expression: &Expression, parts: &[Expression], signature: &Signature) {
+        let mut ahead = Ahead::default();
+        let Some((_, text)) = self.called(expression, parts, signature, &mut ahead) else { return };
+        let Some(current) = self.current.clone() else { return };
+        let text = format!("({{ {}{text}; }})", ahead.text(&current));
+        self.draft.edits.replace(expression.first, expression.last, &text);
+    }
+
+    /// `return e`: a parallel result goes into memory of the caller.
+    pub(super) fn returned(&mut self, statement: &Statement, value: usize) {
+        let whole = self.main(value);
+        let Some(signature) = self.signature.filter(|signature| signature.result.is_some()) else {
+            self.wanted_scalar(&whole.expression, "the result of this function is scalar, and this is parallel");
+            return;
+        };
+        if self.current.as_ref() != Some(&signature.shape) && is_parallel(self.draft, &whole.expression) {
+            let message = format!(
+                "the result of this function has the shape {}, which is not current here",
+                signature.shape.name
+            );
+            self.error(&whole.expression, message, "leave the inner `with` before");
+            return;
+        }
+        let before = self.current.replace(signature.shape.clone());
+        let mut ahead = Ahead::default();
+        self.inside(&whole.expression, &mut ahead);
+        self.current = before;
+        let begin =
+            format!("{{ {}{}cstar_result[cstar_vp] =", ahead.text(&signature.shape), positions(&signature.shape));
+        self.draft.edits.instead(statement.first, &begin);
+        self.draft.edits.after(statement.last, " return cstar_result; }");
+    }
+}

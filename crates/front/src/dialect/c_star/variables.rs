@@ -1,0 +1,97 @@
+//! Parallel variables: they get memory when their file or their block begins, and their first values in a loop.
+
+use super::Loops;
+use super::parallel::{Ahead, object, positions};
+use crate::draft::{Draft, FileVariable};
+use crate::tree::{LocalVariable, Statement};
+use crate::types::ParallelShape;
+
+/// What stands at the end of a file: its shapes are laid out, then its parallel variables get memory.
+pub(crate) fn end(draft: &mut Draft) {
+    if draft.shapes.is_empty() && draft.parallel.is_empty() {
+        return;
+    }
+    let mut text = String::from(
+        "\n# 1 \"<c-star>\"\n__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n",
+    );
+    for shape in &draft.shapes {
+        text.push_str(&format!("    cstar_lay_out(&{});\n", object(shape)));
+    }
+    text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
+    for variable in &draft.parallel {
+        text.push_str(&format!("    {}\n", allocated(variable)));
+    }
+    text.push_str("}\n");
+    let last = draft.lexed.tokens.len() - 1;
+    draft.edits.before(last, &text);
+}
+
+/// A pointer to a variable of an array of them, as C names it: the first one.
+fn first_of(name: &str, dimensions: usize) -> String {
+    format!("{name}{}", "[0]".repeat(dimensions))
+}
+
+fn allocated(variable: &FileVariable) -> String {
+    let (name, shape) = (&variable.name, object(&variable.shape.name));
+    let first = first_of(name, variable.dimensions);
+    if variable.dimensions > 0 {
+        return format!(
+            "for (size_t i = 0; i < sizeof {name} / sizeof {first}; i++) ((void **){name})[i] = cstar_allocate(&{shape}, sizeof *{first}, \"{name}\");"
+        );
+    }
+    let mut text = format!("{name} = cstar_allocate(&{shape}, sizeof *{name}, \"{name}\");");
+    if let Some(initial) = &variable.initial {
+        // A constant, as all of C's variables at file scope begin with.
+        text.push_str(&format!(
+            " {{ static const __typeof__(*{name}) initial = {initial}; {}{name}[cstar_vp] = initial; }}",
+            positions(&variable.shape)
+        ));
+    }
+    text
+}
+
+impl Loops<'_, '_> {
+    /// A declaration in a block, which gives the memory back at its end.
+    pub(super) fn locals(&mut self, statement: &Statement, locals: &[LocalVariable]) {
+        let mark = self.temporary();
+        self.draft.edits.before(statement.first, &marked(&mark));
+        for local in locals {
+            let name = self.word(local.name);
+            let (shape, first) = (object(&local.shape.name), first_of(&name, local.dimensions));
+            if local.dimensions > 0 {
+                let text = format!(
+                    "; cstar_locals(&{shape}, sizeof *{first}, (void **){name}, sizeof {name} / sizeof {first}, \"{name}\")"
+                );
+                self.draft.edits.after(local.last, &text);
+                continue;
+            }
+            let Some((equals, number)) = local.initial else {
+                self.draft.edits.after(local.last, &format!(" = {}", memory(&local.shape, &name, false)));
+                continue;
+            };
+            let whole = self.main(number);
+            let before = self.current.replace(local.shape.clone());
+            let mut ahead = Ahead::default();
+            self.inside(&whole.expression, &mut ahead);
+            self.current = before;
+            let begin = format!(
+                " = {}; {{ {}{}{name}[cstar_vp] =",
+                memory(&local.shape, &name, true),
+                ahead.text(&local.shape),
+                positions(&local.shape)
+            );
+            self.draft.edits.instead(equals, &begin);
+            self.draft.edits.after(whole.expression.last, "; }");
+        }
+    }
+}
+
+/// A variable that gives back all memory of parallel variables that is taken while it lasts.
+pub(super) fn marked(name: &str) -> String {
+    format!("int {name} __attribute__((cleanup(cstar_unwind))) = cstar_mark(); ")
+}
+
+/// Memory for a parallel variable of a pointer's name. `is_filled`: all active positions are written next.
+pub(super) fn memory(shape: &ParallelShape, name: &str, is_filled: bool) -> String {
+    format!("cstar_local(&{}, sizeof *{name}, {}, \"{name}\")", object(&shape.name), u8::from(is_filled))
+}
