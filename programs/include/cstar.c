@@ -67,7 +67,7 @@ static void *parts(size_t part, const char *name) {
     trivium_name(all, name);
     char *own = all + part * (size_t)trivium_node();
     for (size_t at = 0; at < part; at += CSTAR_PAGE) *(volatile char *)(own + at) = 0;
-    cstar_barrier();
+    cstar_barrier("memory of a variable"); 
     return own;
 }
 
@@ -210,7 +210,7 @@ struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_
         memcpy(post.values + (size_t)slot * bytes, (const char *)values + (size_t)i * bytes, bytes);
     }
     free(at);
-    cstar_barrier();
+    cstar_barrier("values that are sent");
     return post;
 }
 
@@ -226,26 +226,26 @@ int cstar_next(struct cstar_post *post) {
     return 1;
 }
 
-void cstar_taken(struct cstar_post *post) {
-    cstar_barrier();
-    cstar_unwind(&post->mark);
-}
+void cstar_taken(struct cstar_post *post) { cstar_unwind(&post->mark); }
 
 /* ---- Reductions ----------------------------------------------------------------------------------- */
 
-/* A page of shared memory for each node's value. */
+/* A page of shared memory for each node's value, twice: a reduction writes what the one before the last had, which all have read, or they had not come to
+ * the last one. */
 static char *slots;
+static size_t turn;
 
 __attribute__((constructor(200))) static void make_slots(void) {
-    slots = trivium_alloc_round_robin((uint64_t)CSTAR_PAGE * (uint64_t)trivium_nodes());
+    slots = trivium_alloc_round_robin(2 * (uint64_t)CSTAR_PAGE * (uint64_t)trivium_nodes());
     trivium_name(slots, "reductions");
 }
 
+static char *slot(int node) { return slots + (size_t)CSTAR_PAGE * (turn * (size_t)trivium_nodes() + (size_t)node); }
+
 void cstar_share(const void *value, size_t bytes) {
-    memcpy(slots + (size_t)CSTAR_PAGE * (size_t)trivium_node(), value, bytes);
-    cstar_barrier();
+    turn ^= 1;
+    memcpy(slot(trivium_node()), value, bytes);
+    cstar_barrier("values of a reduction");
 }
 
-void cstar_shared(int node, void *value, size_t bytes) {
-    memcpy(value, slots + (size_t)CSTAR_PAGE * (size_t)node, bytes);
-}
+void cstar_shared(int node, void *value, size_t bytes) { memcpy(value, slot(node), bytes); }

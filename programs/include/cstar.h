@@ -7,10 +7,18 @@
 #ifndef CSTAR_H
 #define CSTAR_H
 
+/* What is declared here and in trivium.h is C, and calls nothing of the program. */
+#pragma clang system_header
+
 #include <stddef.h>
 #include <stdint.h>
 
 #include "trivium.h"
+
+/* The compiler looks for this: barriers stand around each communication, needed or not. */
+#ifdef CSTAR_NAIVE
+enum { cstar_naive = 1 };
+#endif
 
 /* A position's coordinate is a call; so `pcoord(0) > 0 & pcoord(1) > 0`, which C* programs write, would be warned about. */
 #pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
@@ -75,8 +83,9 @@ void cstar_leave(struct cstar_context *context);
 
 /* ---- Communication ------------------------------------------------------------------------------ */
 
-/* Waits until all nodes have come here. What they have written before, all see behind it. */
-static inline void cstar_barrier(void) {
+/* Waits until all nodes have come here. What they have written before, all see after it. `why`: what it parts, for who reads a translation. */
+static inline void cstar_barrier(const char *why) {
+    (void)why;
     __asm__ volatile("" ::: "memory");
     trivium_barrier();
 }
@@ -150,7 +159,7 @@ struct cstar_post {
 struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_shape *to, const int *places,
                              const void *values, size_t bytes);
 int cstar_next(struct cstar_post *post);
-/* Collective: all have taken what was for them. */
+/* What was for this node is taken; others may still read what it has posted. */
 void cstar_taken(struct cstar_post *post);
 
 /* ---- Variables of functions ----------------------------------------------------------------------- */
@@ -198,7 +207,6 @@ void cstar_shared(int node, void *value, size_t bytes);
     CSTAR_FUNCTION T cstar_reduce(int operator, T own) {                                                             \
         cstar_share(&own, sizeof own);                                                                               \
         T value = cstar_combined(operator, 0, own);                                                                  \
-        cstar_barrier();                                                                                             \
         return value;                                                                                                \
     }
 #define CSTAR_BITS              \
@@ -214,11 +222,5 @@ CSTAR_OPERATORS(long long, INT64_MIN, INT64_MAX, 0LL, CSTAR_BITS)
 CSTAR_OPERATORS(unsigned long long, 0, UINT64_MAX, 0LL, CSTAR_BITS)
 CSTAR_OPERATORS(float, -__builtin_inff(), __builtin_inff(), 0, )
 CSTAR_OPERATORS(double, -__builtin_inf(), __builtin_inf(), 0, )
-
-/* `a %% b`: as %, with the sign of b. */
-static inline int64_t cstar_modulus(int64_t a, int64_t b) {
-    int64_t rest = a % b;
-    return rest && (rest < 0) != (b < 0) ? rest + b : rest;
-}
 
 #endif

@@ -1,10 +1,11 @@
 //! A translation in the making: the text, what is to be changed of it, and what is wrong with it.
 
 use crate::diagnostics::Wrong;
+use crate::dialect::c_star::Summary;
 use crate::edits::Edits;
 use crate::lex::{Lexed, Token};
 use crate::types::{ParallelShape, Signature};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// A spread array at file scope, which must be allocated.
@@ -54,6 +55,14 @@ pub(crate) struct Draft<'a> {
     pub parallel: Vec<FileVariable>,
     /// Functions with something parallel, by their names.
     pub functions: HashMap<String, Rc<Signature>>,
+    /// What is known of C*'s functions whose bodies were read, by their names.
+    pub summaries: HashMap<String, Summary>,
+    /// Whether barriers stand around each communication, needed or not.
+    pub is_naive: bool,
+    /// Functions that only this file names.
+    pub statics: HashSet<String>,
+    /// Functions that system headers declare.
+    pub of_headers: HashSet<String>,
     temporaries: usize,
 }
 
@@ -72,6 +81,10 @@ impl<'a> Draft<'a> {
             shapes: Vec::new(),
             parallel: Vec::new(),
             functions: HashMap::new(),
+            summaries: HashMap::new(),
+            is_naive: false,
+            statics: HashSet::new(),
+            of_headers: HashSet::new(),
             temporaries: 0,
         }
     }

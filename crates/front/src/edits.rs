@@ -72,6 +72,13 @@ impl Edits {
         self.instead(first, text);
     }
 
+    /// Makes other texts of the changes of a range of tokens.
+    pub(crate) fn map(&mut self, first: usize, last: usize, change: &dyn Fn(&str) -> String) {
+        for texts in [&mut self.before, &mut self.after, &mut self.instead] {
+            texts.range_mut(first..=last).for_each(|(_, text)| *text = change(text));
+        }
+    }
+
     /// What stands before a token, in its place if that has changed, and behind it.
     pub(crate) fn of(&self, token: usize) -> (&str, Option<&str>, &str) {
         (

@@ -77,8 +77,14 @@ pub(crate) struct Body {
     pub block: Option<Statement>,
     /// All whole expressions in it, in the order in which they end. Statements name them by their numbers.
     pub wholes: Vec<Whole>,
+    /// The function's name.
+    pub name: String,
+    /// Whether only functions of this file name it.
+    pub is_static: bool,
     /// Of a function that C* calls in a way of its own.
     pub signature: Option<Rc<Signature>>,
+    /// Its parallel parameters.
+    pub parallel: Vec<String>,
 }
 
 /// An expression that is no part of another, or stands in a type, in braces, or in a block that is part of one.

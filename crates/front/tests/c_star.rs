@@ -9,13 +9,13 @@ fn made(source: &str) -> Result<String, String> {
     translate(&preprocessed, Dialect::CStar, &own).map_err(|wrong| wrong.to_string())
 }
 
-const DECLARED: &str = "shape [13]S, [3][5]T;\nint:S x, y, w[3];\ndouble:T z;\nint h(int n); int:S g(int:S a); int:current k(int:current a, int n);\n";
+const DECLARED: &str = "shape [13]S, [3][5]T;\nint:S x, y, w[3];\ndouble:T z;\nstatic int h(int n) { return n; } int:S g(int:S a); int:current k(int:current a, int n);\n";
 
 /// A function with this body, line 6 of its file; without markers and white space.
 fn body(body: &str) -> Result<String, String> {
-    let text = made(&format!("{DECLARED}void f(int s, int *v) {{\n{body}\n}}\n"))?;
+    let text = made(&format!("{DECLARED}static void f(int s, int *v) {{\n{body}\n}}\n"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let plain: String = lines.flat_map(str::chars).filter(|letter| !letter.is_whitespace()).collect();
+    let plain = plain(&lines.collect::<String>());
     let begin = plain.find("int*v){").expect("the function") + "int*v){".len();
     let end = plain[begin..].find("}__attribute__((constructor(201)))").expect("its end") + begin;
     Ok(plain[begin..end].to_string())
@@ -71,20 +71,117 @@ fn a_context_is_kept_while_its_block_lasts() {
     );
 }
 
+/// What a position of S gets of a variable, from the position before.
+fn got(variable: &str) -> String {
+    format!(
+        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, (cstar_coordinate(&cstar_shape_S, cstar_vp, 0) - 1) | 0, 0, 0, 0))"
+    )
+}
+
 #[test]
-fn what_is_got_is_got_before_the_loop_between_two_barriers() {
+fn what_is_got_is_read_where_it_stands_if_nobody_writes_it() {
+    becomes("with (S) x = [. - 1]y;", &format!("{{ {} }}", in_loop(&format!("{{ x[cstar_vp] = {}; }}", got("y")))));
+}
+
+#[test]
+fn what_is_got_and_written_is_got_before_all_write() {
     becomes(
         "with (S) x = [. - 1]x;",
         &format!(
             "{{ __typeof_unqual__((*x)) *cstar_1 __attribute__((cleanup(cstar_release))) = cstar_space(&cstar_shape_S, sizeof *cstar_1);
-               cstar_barrier(); {} cstar_barrier(); {} }}",
-            in_loop(
-                "{ cstar_1[cstar_vp] = (*(__typeof__(x))cstar_at(x, sizeof *x, &cstar_shape_S,
-                   (cstar_coordinate(&cstar_shape_S, cstar_vp, 0) - 1) | 0, 0, 0, 0)); }"
-            ),
+               {} cstar_barrier(\"x got, then written\"); {} }}",
+            in_loop(&format!("{{ cstar_1[cstar_vp] = {}; }}", got("x"))),
             in_loop("{ x[cstar_vp] = cstar_1[cstar_vp]; }")
         ),
     );
+}
+
+/// The barriers of a body, each with the text from it to the next one.
+fn barriers(source: &str) -> Vec<String> {
+    let text = body(source).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let parts = text.split("cstar_barrier(\"").skip(1);
+    parts.map(|part| part.split('"').next().unwrap_or_default().to_string()).collect()
+}
+
+/// One row for each line of the table of what must be parted, and one for each of what need not be.
+#[test]
+fn a_barrier_stands_where_nodes_must_come_together() {
+    let shifted = "[(. + 1) % 13]";
+    for (body, wanted) in [
+        (format!("x = 1; y = {shifted}x;"), &["xwritten,thengot"][..]),
+        (format!("{shifted}x = y; y = x;"), &["xsent,thenread"]),
+        (format!("{shifted}x = y; w[0] = {shifted}x;"), &["xsent,thengot"]),
+        (format!("y = {shifted}x; x = 2;"), &["xgot,thenwritten"]),
+        (format!("y = x; {shifted}x = 2;"), &["xread,thensent"]),
+        (format!("x = 1; {shifted}x = 2;"), &["xwritten,thensent"]),
+        (format!("{shifted}x = y; x = 2;"), &["xsent,thenwritten"]),
+        (format!("{shifted}x = y; {shifted}x = 2;"), &["xsent,thensent"]),
+        (format!("y = {shifted}x; {shifted}x = 2;"), &["xgot,thensent"]),
+        (format!("y = {shifted}x; w[0] = {shifted}x;"), &[]),
+        ("x = 1; y = x; x = 2;".into(), &[]),
+        // A reduction parts all that stands before it from all that follows.
+        (format!("x = 1; s = (+= y); y = {shifted}x;"), &[]),
+        // One barrier for two variables.
+        (format!("{shifted}x = w[0]; {shifted}y = w[0]; w[0] = x; w[1] = y;"), &["xsent,thenread;ysent,thenread"]),
+        // In a loop, for what comes round; before it, for what was done before.
+        (format!("for (s = 0; s < 9; s++) {{ y = {shifted}x; x = y; }}"), &["xwritten,thengot", "xgot,thenwritten"]),
+        (format!("x = 1; for (s = 0; s < 9; s++) y += {shifted}x;"), &["xwritten,thengot"]),
+        // On one way of two; after both.
+        (format!("if (s) x = 1; y = {shifted}x;"), &["xwritten,thengot"]),
+        (format!("if (s) y = {shifted}x; else w[0] = 1; x = 2;"), &["xgot,thenwritten"]),
+        (format!("while (s) {{ x = 1; if (s == 2) break; s++; }} y = {shifted}x;"), &["xwritten,thengot"]),
+        (format!("switch (s) {{ case 1: x = 1; break; case 2: y = {shifted}x; }} x = 3;"), &["xgot,thenwritten"]),
+        (format!("switch (s) {{ case 1: x = 1; case 2: y = {shifted}x; }}"), &["xwritten,thengot"]),
+        ("x = 1; s = [3]x;".into(), &["xwritten,thengot"]),
+        ("s = s ? [3]x : [4]x; x = 2;".into(), &["xgot,thenwritten"]),
+        ("x = 1; s = s ? [3]x : [4]x;".into(), &["xwritten,thengot", "xwritten,thengot"]),
+        ("s = [3]x; [4]x = s;".into(), &["xgot,thenwritten"]),
+    ] {
+        assert_eq!(barriers(&format!("with (S) {{ {body} }}")), wanted, "{body}");
+    }
+}
+
+/// A barrier before a loop of the program stands before it.
+#[test]
+fn a_barrier_that_a_loop_needs_once_stands_before_it() {
+    let text = body("with (S) { x = 1; for (s = 0; s < 9; s++) y += [0]x * [.]x; }").unwrap();
+    let (barrier, head) = (text.find("cstar_barrier"), text.find("for(s=0"));
+    assert!(barrier.is_some() && barrier < head && text.matches("cstar_barrier").count() == 1, "{text}");
+}
+
+/// How many barriers there are in a text.
+fn count(text: &str) -> usize {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    plain(&lines.collect::<String>()).matches("cstar_barrier(").count()
+}
+
+/// What is known of a function of the file, and what of others.
+#[test]
+fn calls_are_parted_by_what_the_function_does() {
+    let shifted = "[(. + 1) % 13]";
+    let functions = "static void writes(void) { with (S) x = 1; }\nstatic void gets(void) { with (S) y = [.]x; }\nvoid unknown(void);\n";
+    for (calls, wanted) in [
+        ("writes(); writes();", 0),
+        ("writes(); gets();", 1),
+        ("gets(); gets();", 0),
+        ("gets(); writes(); gets();", 2),
+        ("unknown(); gets();", 1),
+        ("writes(); unknown();", 0),
+    ] {
+        let text = made(&format!("{DECLARED}{functions}static void f(void) {{ {calls} }}\n")).unwrap();
+        let f = &text[text.find("void f(void)").unwrap()..];
+        assert_eq!(count(f), wanted, "{calls}: {f}");
+    }
+    let own = made(&format!("{DECLARED}void f(void) {{ with (S) {{ y = {shifted}x; y = {shifted}x; }} }}\n")).unwrap();
+    assert_eq!(count(&own), 1, "whoever has called it: {own}");
+}
+
+#[test]
+fn naive_barriers_stand_around_each_communication() {
+    let text = "with (S) { y = [.]x; y = [.]x; s = 1; y = x; }";
+    let naive = made(&format!("enum {{ cstar_naive = 1 }};\n{DECLARED}static void f(int s) {{ {text} }}\n")).unwrap();
+    let sparing = made(&format!("{DECLARED}static void f(int s) {{ {text} }}\n")).unwrap();
+    assert_eq!((count(&naive), count(&sparing)), (2, 0), "{naive}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::draft::{Main, Storage};
 use crate::edits::about;
 use crate::lex::Kind;
 use crate::scope::Symbol;
+use crate::tree::Body;
 use crate::types::{Shape, Type};
 
 /// Where a declaration stands.
@@ -86,8 +87,6 @@ impl Parser<'_> {
             }
             if place == Place::File && declared.is_empty() && self.begins_body(&declarator) {
                 self.declare(&declarator, &specifiers, place);
-                let name = declarator.name.map(|name| self.word_at(name).to_string());
-                self.signature = name.and_then(|name| self.draft.functions.get(&name).cloned());
                 return self.definition(declarator);
             }
             self.declare(&declarator, &specifiers, place);
@@ -187,7 +186,24 @@ impl Parser<'_> {
             }
         }
         self.without_register(specifiers, &declarator.ty);
+        if matches!(declarator.ty.shape, Shape::Function(_)) {
+            self.note_function(&name, specifiers);
+        }
         self.scopes.declare(&name, Symbol::Value(declarator.ty.clone()));
+    }
+
+    /// Who may call a function, and what it may do.
+    fn note_function(&mut self, name: &str, specifiers: &Specifiers) {
+        if self.draft.token_at(specifiers.first).system {
+            self.draft.of_headers.insert(name.to_string());
+        }
+        if self.is_static(specifiers) {
+            self.draft.statics.insert(name.to_string());
+        }
+    }
+
+    fn is_static(&self, specifiers: &Specifiers) -> bool {
+        (specifiers.first..specifiers.end).any(|token| self.word_at(token) == "static")
     }
 
     /// A function's body, and before it the types of its parameters in the old way.
@@ -210,7 +226,13 @@ impl Parser<'_> {
             self.draft.edits.after(self.at, &format!(" {captures}"));
         }
         self.draft.in_function = true;
-        self.current = self.signature.as_ref().map(|signature| signature.shape.clone());
+        let name = declarator.name.map(|name| self.word_at(name).to_string()).unwrap_or_default();
+        let signature = self.draft.functions.get(&name).cloned();
+        self.current = signature.as_ref().map(|signature| signature.shape.clone());
+        let parallel = parameters.list.iter().filter(|(_, ty)| ty.parallel.is_some());
+        let parallel = parallel.filter_map(|(name, _)| name.clone()).collect();
+        let is_static = self.draft.statics.contains(&name);
+        self.function = Body { name, is_static, signature, parallel, ..Body::default() };
         let block = self.compound(false)?;
         self.current = None;
         self.end_body(Some(block));

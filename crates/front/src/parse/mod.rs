@@ -17,7 +17,7 @@ use crate::edits::Edits;
 use crate::lex::{Kind, Lexed, Token};
 use crate::scope::Scopes;
 use crate::tree::{Body, Expression, LocalVariable, Statement, Whole};
-use crate::types::{ParallelShape, Signature, Type};
+use crate::types::{ParallelShape, Type};
 use std::rc::Rc;
 
 /// What is to be changed, or what is wrong.
@@ -50,8 +50,8 @@ pub(crate) struct Parser<'a> {
     current: Option<Rc<ParallelShape>>,
     /// Parallel variables of the declaration that was read last.
     locals: Vec<LocalVariable>,
-    /// Of the function that is read, if it has something parallel.
-    signature: Option<Rc<Signature>>,
+    /// The function that is read, without its body yet.
+    function: Body,
     /// How many statements and declarations of C*'s own were read.
     own_statements: usize,
     /// Whether the declaration that was read last has become several.
@@ -75,7 +75,7 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
         axis: None,
         current: None,
         locals: Vec::new(),
-        signature: None,
+        function: Body::default(),
         own_statements: 0,
         has_split: false,
         value_of_block: Type::unknown(),
@@ -253,14 +253,14 @@ impl Parser<'_> {
         if self.draft.in_function {
             self.wholes.push(whole);
         } else {
-            self.decide(&Body { block: None, wholes: vec![whole], signature: None });
+            self.decide(&Body { wholes: vec![whole], ..Body::default() });
         }
     }
 
     /// A function's body has ended, or could not be read to its end.
     fn end_body(&mut self, block: Option<Statement>) {
-        let (wholes, signature) = (std::mem::take(&mut self.wholes), self.signature.take());
-        let body = Body { block, wholes, signature };
+        let wholes = std::mem::take(&mut self.wholes);
+        let body = Body { block, wholes, ..std::mem::take(&mut self.function) };
         self.decide(&body);
         self.draft.in_function = false;
     }
@@ -270,7 +270,11 @@ impl Parser<'_> {
         match self.dialect {
             Dialect::C => {}
             Dialect::SplitC => split_c::body(&mut self.draft, body),
-            Dialect::CStar => c_star::body(&mut self.draft, body),
+            Dialect::CStar => {
+                // What cstar.h declares if CSTAR_NAIVE is defined.
+                self.draft.is_naive = self.scopes.find("cstar_naive").is_some();
+                c_star::body(&mut self.draft, body);
+            }
         }
     }
 

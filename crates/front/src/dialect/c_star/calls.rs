@@ -13,10 +13,10 @@ impl Loops<'_, '_> {
         let bare = expression.bare();
         match &bare.form {
             Form::Assign { op, left, right } if is_left_index(left) => {
-                self.send(bare, (*op, 1), left, right, ahead);
+                self.send(bare, (*op, 1), left, right, (false, ahead));
             }
             Form::OwnBinary { op, width: 3, left, right } if is_left_index(left) => {
-                self.send(bare, (*op, 3), left, right, ahead);
+                self.send(bare, (*op, 3), left, right, (false, ahead));
             }
             Form::Parts(parts) => {
                 let Some(signature) = signature(self.draft, parts) else { return false };
@@ -51,7 +51,9 @@ impl Loops<'_, '_> {
             return None;
         }
         let mark = self.temporary();
-        ahead.then(&current, &marked(&mark));
+        self.get_all(ahead);
+        let memory_point = self.memory_point();
+        ahead.declare(&format!("{memory_point}{}", marked(&mark)));
         let mut arguments = Vec::new();
         if signature.shape.is_current() {
             arguments.push(format!("&{}", object(&current.name)));
@@ -65,18 +67,23 @@ impl Loops<'_, '_> {
         });
         for (argument, parameter) in parts[1..].iter().zip(&signature.parameters) {
             let Some(value) = parameter else {
+                // It is found when the call is made, in no order that is known.
+                let before = std::mem::replace(&mut self.is_mixed, true);
                 self.wanted_scalar(argument, "this parameter is scalar, and what it gets is parallel");
+                self.is_mixed = before;
                 arguments.push(self.text(argument));
                 continue;
             };
-            self.inside(argument, ahead);
+            let ((), accesses) = self.noted(|loops| loops.inside(argument, ahead));
             let name = self.temporary();
-            let (memory, text) = (memory(&current, &name, true), self.text(argument));
-            let filled = format!("{}{name}[cstar_vp] = {text}; ", positions(&current));
-            ahead.then(&current, &format!("__typeof_unqual__({}) *{name} = {memory}; {filled}", value.c));
+            self.get_all(ahead);
+            let (memory, text, place) = (memory(&current, &name, true), self.text(argument), self.point(accesses));
+            let filled = format!("{place}{}{name}[cstar_vp] = {text}; ", positions(&current));
+            ahead.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; {filled}", value.c));
             arguments.push(name);
         }
-        let text = format!("{}({})", self.text(&parts[0]), arguments.join(", "));
+        let place = self.call_point(parts);
+        let text = format!("{place}{}({})", self.text(&parts[0]), arguments.join(", "));
         Some((result, text))
     }
 
@@ -89,8 +96,7 @@ impl Loops<'_, '_> {
         ahead: &mut Ahead,
     ) -> Option<String> {
         let (result, text) = self.called(expression, parts, signature, ahead)?;
-        let current = self.current.clone()?;
-        ahead.then(&current, &format!("{text}; "));
+        self.then(ahead, &format!("{text}; "));
         result
     }
 
@@ -98,14 +104,14 @@ impl Loops<'_, '_> {
     pub(super) fn scalar_result(&mut self, expression: &Expression, parts: &[Expression], signature: &Signature) {
         let mut ahead = Ahead::default();
         let Some((_, text)) = self.called(expression, parts, signature, &mut ahead) else { return };
-        let Some(current) = self.current.clone() else { return };
-        let text = format!("({{ {}{text}; }})", ahead.text(&current));
+        let text = format!("({{ {}{text}; }})", self.done(ahead));
         self.draft.edits.replace(expression.first, expression.last, &text);
     }
 
     /// `return e`: a parallel result goes into memory of the caller.
     pub(super) fn returned(&mut self, statement: &Statement, value: usize) {
         let whole = self.main(value);
+        self.begin(&whole.expression);
         let Some(signature) = self.signature.filter(|signature| signature.result.is_some()) else {
             self.wanted_scalar(&whole.expression, "the result of this function is scalar, and this is parallel");
             return;
@@ -120,10 +126,10 @@ impl Loops<'_, '_> {
         }
         let before = self.current.replace(signature.shape.clone());
         let mut ahead = Ahead::default();
-        self.inside(&whole.expression, &mut ahead);
+        let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+        let (ahead, place) = (self.done(ahead), self.point(accesses));
         self.current = before;
-        let begin =
-            format!("{{ {}{}cstar_result[cstar_vp] =", ahead.text(&signature.shape), positions(&signature.shape));
+        let begin = format!("{{ {ahead}{place}{}cstar_result[cstar_vp] =", positions(&signature.shape));
         self.draft.edits.instead(statement.first, &begin);
         self.draft.edits.after(statement.last, " return cstar_result; }");
     }

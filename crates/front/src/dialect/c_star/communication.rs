@@ -2,11 +2,11 @@
 
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
-use super::parallel::{Ahead, has_effects, is_parallel, object, positions};
+use super::flow::{Accesses, Flow, GET, MEMORY, READ, REUSE, SEND, WRITE};
+use super::parallel::{Ahead, has_effects, is_parallel, object, positions, variable_of};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
-use crate::types::ParallelShape;
-use std::rc::Rc;
+use crate::types::{ParallelShape, Shape};
 
 /// What is left-indexed: a parallel variable, or a part of it, in C.
 struct Indexed {
@@ -15,7 +15,9 @@ struct Indexed {
     /// What stands around the variable: `(`, and members and elements of it.
     before: String,
     after: String,
-    shape: Rc<ParallelShape>,
+    /// Its name, or that of the array that it is in.
+    name: String,
+    is_number: bool,
     /// The shape's object, held against the number of indices if only the run knows how many it takes.
     object: String,
 }
@@ -25,6 +27,17 @@ impl Indexed {
     fn object(&self, pointer: &str) -> String {
         let Indexed { variable, before, after, .. } = self;
         format!("{before}(*(__typeof__({variable})){pointer}){after}")
+    }
+
+    /// Where the variable of any node is at a place.
+    fn of(&self, place: &str) -> String {
+        let Indexed { variable, object, .. } = self;
+        format!("cstar_of({variable}, sizeof *{variable}, {object}, {place})")
+    }
+
+    /// Holds that a value is stored as a whole.
+    fn is_word(&self) -> String {
+        format!("_Static_assert(sizeof({}) <= 8, \"a value of more than 8 bytes is sent in a structure\"); ", self.ty())
     }
 
     /// The type of its values.
@@ -67,7 +80,8 @@ impl Loops<'_, '_> {
         let (first, last) = (variable.first, variable.last);
         let before = if operand.first < first { self.tokens(operand.first, first - 1) } else { String::new() };
         let after = if last < operand.last { self.tokens(last + 1, operand.last) } else { String::new() };
-        Some(Indexed { variable: self.text(variable), before, after, shape, object })
+        let (name, is_number) = (self.name_of(variable), operand.bare().ty.shape == Shape::Number);
+        Some(Indexed { variable: self.text(variable), before, after, name, is_number, object })
     }
 
     /// Indices on the right of a variable that is left-indexed.
@@ -105,7 +119,7 @@ impl Loops<'_, '_> {
         format!("{ty} *{name} __attribute__((cleanup(cstar_release))) = cstar_space(&{object}, sizeof *{name}); ")
     }
 
-    /// `[i]p` with a parallel index: each active position gets a value, before the loop.
+    /// `[i]p` with a parallel index: each active position gets a value. Where the loop writes what is got, it is got before.
     pub(super) fn get(
         &mut self,
         expression: &Expression,
@@ -113,13 +127,22 @@ impl Loops<'_, '_> {
         operand: &Expression,
         ahead: &mut Ahead,
     ) {
+        let is_in_place = self.is_in_place(operand);
         let Some(indexed) = self.indexed(expression, axes, operand, ahead) else { return };
         let Some(current) = self.current.clone() else { return };
-        axes.iter().for_each(|axis| self.inside(axis, ahead));
+        let ((), accesses) = self.noted(|loops| {
+            axes.iter().for_each(|axis| loops.inside(axis, ahead));
+            loops.access(&indexed.name, GET);
+        });
+        let value = indexed.object(&self.at(&indexed, axes));
+        if is_in_place {
+            self.accesses.join(&accesses);
+            self.draft.edits.replace(expression.first, expression.last, &about(expression.first, &value));
+            return;
+        }
         let name = self.temporary();
         ahead.declare(&self.space(&indexed.ty(), &name, &current));
-        let value = indexed.object(&self.at(&indexed, axes));
-        ahead.get(&about(expression.first, &format!("{name}[cstar_vp] = {value}; ")));
+        ahead.get(&about(expression.first, &format!("{name}[cstar_vp] = {value}; ")), &accesses);
         self.draft.edits.replace(expression.first, expression.last, &format!("{name}[cstar_vp]"));
     }
 
@@ -130,9 +153,22 @@ impl Loops<'_, '_> {
         axes.iter().for_each(|axis| self.part(axis));
         let name = self.temporary();
         let value = indexed.object(&self.at(&indexed, axes));
-        let before = ahead.text(&indexed.shape);
-        let text = format!("({{ {before}cstar_barrier(); __auto_type {name} = {value}; cstar_barrier(); {name}; }})");
+        let before = self.done(ahead);
+        let parted = self.parted();
+        let ((), accesses) = self.noted(|loops| loops.access(&indexed.name, GET));
+        let place = self.point(accesses);
+        let again = self.parted();
+        let text = format!("({{ {before}{parted}{place}__auto_type {name} = {value}; {again}{name}; }})");
         self.draft.edits.replace(expression.first, expression.last, &text);
+    }
+
+    /// A barrier around what may be done before or after other communication of its expression: nobody knows.
+    fn parted(&mut self) -> &'static str {
+        if !self.is_mixed {
+            return "";
+        }
+        self.flow.push(Flow::Barrier);
+        "cstar_barrier(\"in an order that C leaves open\"); "
     }
 
     /// `[i]p = s`, all of it scalar: the position's own node stores.
@@ -151,9 +187,11 @@ impl Loops<'_, '_> {
         let (value, pointer) = (self.temporary(), self.temporary());
         let Indexed { variable, object, .. } = &indexed;
         let assigned = self.assigned(&indexed.object(&pointer), (op, width), &value);
+        let before = self.done(ahead);
+        let ((), accesses) = self.noted(|loops| loops.access(&indexed.name, WRITE));
+        let place = self.point(accesses);
         let text = format!(
-            "({{ {}__auto_type {value} = ({}); void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {}); if ({pointer}) {{ {assigned} }} }})",
-            ahead.text(&indexed.shape),
+            "({{ {before}__auto_type {value} = ({}); {place}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {}); if ({pointer}) {{ {assigned} }} }})",
             self.text(right),
             self.axes(axes),
         );
@@ -171,18 +209,15 @@ impl Loops<'_, '_> {
         }
     }
 
-    /// `[i]p = e`: each active position sends a value. All values and places are found before anything is stored; what follows sees all that was. Gives
-    /// the name of what each position has sent.
-    ///
-    /// Values of a word are stored where they belong. Those of which a part could be stored, and what is combined, go to the node that they are for,
-    /// which takes them in the order of the positions that send.
+    /// `[i]p = e`: each active position sends a value. All values and places are found before anything is stored; what follows sees all that was sent. Gives
+    /// the name of what each position has sent, if that is used.
     pub(super) fn send(
         &mut self,
         expression: &Expression,
         (op, width): (usize, usize),
         left: &Expression,
         right: &Expression,
-        ahead: &mut Ahead,
+        (is_used, ahead): (bool, &mut Ahead),
     ) -> Option<String> {
         let Form::LeftIndex { axes, operand } = &left.bare().form else { return None };
         let word = self.word(op);
@@ -195,37 +230,82 @@ impl Loops<'_, '_> {
         }
         let indexed = self.indexed(left, axes, operand, ahead)?;
         let current = self.shape_for(expression)?;
-        axes.iter().for_each(|axis| self.inside(axis, ahead));
-        self.inside(right, ahead);
+        let ((), accesses) = self.noted(|loops| {
+            axes.iter().for_each(|axis| loops.inside(axis, ahead));
+            loops.inside(right, ahead);
+        });
+        let is_word = !is_combining && indexed.is_number;
+        if is_word && !is_used && accesses.kinds(&indexed.name) == 0 {
+            self.send_at_once(op, &indexed, axes, right, accesses, ahead);
+            return None;
+        }
         let (place, value) = (self.temporary(), self.temporary());
         let text = self.text(right);
         let ty =
             if is_combining { format!("__typeof_unqual__(({{ int cstar_vp = 0; ({text}); }}))") } else { indexed.ty() };
         let (memory, places) = (self.space(&ty, &value, &current), self.space("int", &place, &current));
-        let Indexed { variable, object, .. } = &indexed;
-        let loops = positions(&current);
-        let found = format!("{place}[cstar_vp] = cstar_place({object}, {});", self.axes(axes));
-        ahead.then(
-            &current,
-            &about(op, &format!("{memory}{places}{loops}{{ {found} {value}[cstar_vp] = ({text}); }} ")),
-        );
-        let at = |place: &str| format!("cstar_of({variable}, sizeof *{variable}, {object}, {place})");
-        let stored = indexed.object(&at(&format!("{place}[cstar_vp]")));
-        let words = format!("cstar_barrier(); {loops}{stored} = {value}[cstar_vp]; cstar_barrier();");
-        let post = self.temporary();
-        let own = indexed.object(&at(&format!("{post}.place")));
-        let from = super::parallel::object(&current.name);
-        let taken = self.assigned(&own, (op, width), &format!("(*(__typeof__({value})){post}.value)"));
-        let posted = format!(
-            "struct cstar_post {post} = cstar_post(&{from}, {object}, {place}, {value}, sizeof *{value}); while (cstar_next(&{post})) {{ {taken} }} cstar_taken(&{post});"
-        );
-        let text = if is_combining {
-            format!("{{ {posted} }} ")
+        let found = format!("{place}[cstar_vp] = cstar_place({}, {});", indexed.object, self.axes(axes));
+        self.get_all(ahead);
+        let (point, loops) = (self.point(accesses), positions(&current));
+        ahead.declare(&about(
+            op,
+            &format!("{memory}{places}{point}{loops}{{ {found} {value}[cstar_vp] = ({text}); }} "),
+        ));
+        let text = if is_word {
+            let ((), accesses) = self.noted(|loops| loops.access(&indexed.name, SEND));
+            let (point, at) = (self.point(accesses), indexed.of(&format!("{place}[cstar_vp]")));
+            format!("{}{point}{loops}{} = {value}[cstar_vp]; ", indexed.is_word(), indexed.object(&at))
         } else {
-            format!("if (sizeof *{value} <= 8) {{ {words} }} else {{ {posted} }} ")
+            self.post(&indexed, (op, width), &current, (&place, &value))
         };
-        ahead.then(&current, &about(op, &text));
+        ahead.declare(&about(op, &text));
         Some(value)
+    }
+
+    /// A send of what does not hang on what is stored: each position stores its value at once.
+    fn send_at_once(
+        &mut self,
+        op: usize,
+        indexed: &Indexed,
+        axes: &[Expression],
+        right: &Expression,
+        accesses: Accesses,
+        ahead: &mut Ahead,
+    ) {
+        let Some(current) = self.current.clone() else { return };
+        self.get_all(ahead);
+        let ((), mut all) = self.noted(|loops| loops.access(&indexed.name, SEND));
+        all.join(&accesses);
+        let (point, at) = (self.point(all), indexed.object(&self.at(indexed, axes)));
+        let stored = format!("{at} = {};", self.text(right));
+        ahead.declare(&about(op, &format!("{}{point}{}{stored} ", indexed.is_word(), positions(&current))));
+    }
+
+    /// Values of which a part could be stored, and those that are combined, go to the node that they are for. It takes them in the order of the
+    /// positions that send.
+    fn post(
+        &mut self,
+        indexed: &Indexed,
+        operator: (usize, usize),
+        current: &ParallelShape,
+        (place, value): (&str, &str),
+    ) -> String {
+        let post = self.temporary();
+        let mut memory = Accesses::default();
+        memory.add(MEMORY, REUSE);
+        let before = self.point(memory);
+        // All have posted. What they take is theirs: another barrier is not needed before.
+        self.flow.push(Flow::Barrier);
+        let ((), mut taken) = self.noted(|loops| loops.access(&indexed.name, READ | WRITE));
+        taken.add(MEMORY, GET);
+        self.point(taken);
+        let own = indexed.object(&indexed.of(&format!("{post}.place")));
+        let assigned = self.assigned(&own, operator, &format!("(*(__typeof__({value})){post}.value)"));
+        format!(
+            "{{ {before}struct cstar_post {post} = cstar_post(&{}, {}, {place}, {value}, sizeof *{value}); while (cstar_next(&{post})) {{ {assigned} }} cstar_taken(&{post}); }} ",
+            object(&current.name),
+            indexed.object
+        )
     }
 
     /// `(+= p)`.
@@ -257,15 +337,16 @@ impl Loops<'_, '_> {
     pub(super) fn reduced(&mut self, operand: &Expression, operator: &str) -> Option<String> {
         let current = self.shape_for(operand)?;
         let mut ahead = Ahead::default();
-        self.inside(operand, &mut ahead);
+        let ((), accesses) = self.noted(|loops| loops.inside(operand, &mut ahead));
         let name = self.temporary();
         let is_of_bits = ["CSTAR_AND", "CSTAR_OR", "CSTAR_XOR"].contains(&operator);
         let text = self.text(operand);
         // What has no bits is refused where it stands.
         let value = if is_of_bits { format!("(({text}) | 0)") } else { format!("+({text})") };
-        let (ahead, positions) = (ahead.text(&current), positions(&current));
+        let (ahead, place, positions) = (self.done(ahead), self.point(accesses), positions(&current));
+        self.flow.push(Flow::Barrier);
         Some(format!(
-            "({{ {ahead}int cstar_vp = 0; __auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
+            "({{ {ahead}{place}int cstar_vp = 0; __auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
         ))
     }
 
@@ -280,25 +361,27 @@ impl Loops<'_, '_> {
             return None;
         }
         let current = self.current.clone()?;
-        self.inside(condition, ahead);
+        let ((), accesses) = self.noted(|loops| loops.inside(condition, ahead));
         let name = self.temporary();
+        self.get_all(ahead);
+        let place = self.point(accesses);
         let sign = if is_negated { "!" } else { "!!" };
         let text = format!(
-            "struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {}{name}.mask[cstar_vp] = {sign}({}); cstar_narrow(&{name}); ",
+            "struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {place}{}{name}.mask[cstar_vp] = {sign}({}); cstar_narrow(&{name}); ",
             object(&current.name),
             positions(&current),
             self.text(condition),
         );
-        ahead.then(&current, &text);
+        ahead.declare(&text);
         Some(name)
     }
 
     /// `a && b`, `a || b` where something of b is done ahead: at the positions that a leaves.
     pub(super) fn narrow_logic(&mut self, op: usize, left: &Expression, right: &Expression, ahead: &mut Ahead) {
         let is_or = self.word(op) == "||";
-        let (Some(name), Some(current)) = (self.narrowed(left, is_or, ahead), self.current.clone()) else { return };
+        let Some(name) = self.narrowed(left, is_or, ahead) else { return };
         self.inside(right, ahead);
-        ahead.then(&current, &format!("cstar_widen(&{name}); "));
+        self.then(ahead, &format!("cstar_widen(&{name}); "));
         let sign = if is_or { "!" } else { "" };
         self.draft.edits.replace(left.first, left.last, &format!("{sign}{name}.mask[cstar_vp]"));
     }
@@ -309,13 +392,11 @@ impl Loops<'_, '_> {
             self.error(expression, "in `a ?: b` nothing is done once or got from other positions", "write `a ? a : b`");
             return;
         };
-        let (Some(name), Some(current)) = (self.narrowed(condition, false, ahead), self.current.clone()) else {
-            return;
-        };
+        let Some(name) = self.narrowed(condition, false, ahead) else { return };
         self.inside(yes, ahead);
-        ahead.then(&current, &format!("cstar_otherwise(&{name}); "));
+        self.then(ahead, &format!("cstar_otherwise(&{name}); "));
         self.inside(no, ahead);
-        ahead.then(&current, &format!("cstar_widen(&{name}); "));
+        self.then(ahead, &format!("cstar_widen(&{name}); "));
         // The context is of those at which the condition is false by now.
         self.draft.edits.replace(condition.first, condition.last, &format!("!{name}.mask[cstar_vp]"));
     }
@@ -333,16 +414,5 @@ impl Loops<'_, '_> {
         };
         self.error(left, what, SCALAR_HELP);
         false
-    }
-}
-
-/// The parallel variable that this is, or is a part of.
-pub(super) fn variable_of(expression: &Expression) -> Option<&Expression> {
-    match &expression.form {
-        Form::Leaf => expression.ty.parallel.is_some().then_some(expression),
-        Form::Index { .. } if expression.ty.parallel.is_some() => Some(expression),
-        Form::Parentheses(part) | Form::Index { base: part, .. } => variable_of(part),
-        Form::Member { base, is_arrow: false } => variable_of(base),
-        _ => None,
     }
 }

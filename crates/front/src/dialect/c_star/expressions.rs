@@ -1,7 +1,9 @@
 //! Expressions: scalar ones stay where they are, with their reductions and the single positions that they read; parallel ones stand in a loop.
 
+use super::barriers::is_call;
+use super::flow::{Flow, READ, WRITE};
 use super::parallel::{
-    Ahead, OF_SHAPES, callee, has_ahead, has_effects, is_left_index, is_parallel, object, reduces, signature,
+    Ahead, OF_SHAPES, callee, has_effects, is_left_index, is_parallel, object, reduces, signature, variable_of,
 };
 use super::{HOW_TO_CHOOSE, Loops, NO_SHAPE};
 use crate::edits::about;
@@ -96,6 +98,10 @@ impl Loops<'_, '_> {
                 self.draft.edits.after(expression.last, ")");
             }
             Form::Index { base, index, .. } => [base, index].into_iter().for_each(|part| self.part(part)),
+            Form::Binary { op, left, right } if ["&&", "||"].contains(&self.word(*op).as_str()) => {
+                self.part(left);
+                self.one_of(&[std::slice::from_ref(right), &[]]);
+            }
             Form::Binary { left, right, .. } | Form::Comma { left, right } => {
                 [left, right].into_iter().for_each(|part| self.part(part));
             }
@@ -112,8 +118,22 @@ impl Loops<'_, '_> {
                 [left, right].into_iter().for_each(|part| self.part(part));
                 self.own_operator(*op, left, right);
             }
-            Form::Conditional { parts } => parts.iter().for_each(|part| self.part(part)),
+            Form::Conditional { parts } => {
+                self.part(&parts[0]);
+                // In `a ?: b` nothing stands between.
+                let yes = if let [_, yes, _] = &parts[..] { std::slice::from_ref(yes) } else { &[] };
+                self.one_of(&[yes, &parts[parts.len() - 1..]]);
+            }
             Form::Parts(parts) => self.scalar_call(expression, parts),
+        }
+    }
+
+    /// Of these parts of a scalar expression one is evaluated.
+    fn one_of(&mut self, ways: &[&[Expression]]) {
+        let ways: Vec<Vec<Flow>> =
+            ways.iter().map(|way| self.flow_of(|loops| way.iter().for_each(|part| loops.part(part)))).collect();
+        if ways.iter().any(|way| !way.is_empty()) {
+            self.flow.push(Flow::Branch(ways));
         }
     }
 
@@ -152,6 +172,9 @@ impl Loops<'_, '_> {
         let name = callee(self.draft, parts).to_string();
         if !OF_SHAPES.contains(&name.as_str()) {
             parts.iter().for_each(|part| self.part(part));
+            if is_call(self.draft, expression, parts) && !self.draft.unevaluated {
+                self.call_in_place(expression, parts);
+            }
             return;
         }
         let wanted = if name == "dimof" { 3 } else { 2 };
@@ -189,8 +212,12 @@ impl Loops<'_, '_> {
                 );
             }
             Form::Prefix { op, operand } | Form::Postfix { op, operand } => {
-                if !["++", "--"].contains(&self.word(*op).as_str()) || self.is_place(operand) {
+                let is_written = ["++", "--"].contains(&self.word(*op).as_str());
+                if !is_written || self.is_place(operand) {
                     self.inside(operand, ahead);
+                }
+                if is_written {
+                    self.writes(operand);
                 }
             }
             Form::Binary { op, left, right } => self.binary(*op, left, right, ahead),
@@ -203,7 +230,7 @@ impl Loops<'_, '_> {
                 self.inside(right, ahead);
                 self.own_operator(*op, left, right);
             }
-            Form::Conditional { parts } if parts[1..].iter().any(|part| has_ahead(self.draft, part)) => {
+            Form::Conditional { parts } if parts[1..].iter().any(|part| self.has_ahead(part)) => {
                 self.narrow_choice(expression, parts, ahead);
             }
             Form::Conditional { parts } => parts.iter().for_each(|part| self.inside(part, ahead)),
@@ -222,7 +249,7 @@ impl Loops<'_, '_> {
     }
 
     fn binary(&mut self, op: usize, left: &Expression, right: &Expression, ahead: &mut Ahead) {
-        if ["&&", "||"].contains(&self.word(op).as_str()) && has_ahead(self.draft, right) {
+        if ["&&", "||"].contains(&self.word(op).as_str()) && self.has_ahead(right) {
             self.narrow_logic(op, left, right, ahead);
         } else {
             self.inside(left, ahead);
@@ -240,15 +267,23 @@ impl Loops<'_, '_> {
         ahead: &mut Ahead,
     ) {
         if is_left_index(left) {
-            if let Some(sent) = self.send(expression, (op, width), left, right, ahead) {
+            if let Some(sent) = self.send(expression, (op, width), left, right, (true, ahead)) {
                 self.draft.edits.replace(expression.first, expression.last, &format!("{sent}[cstar_vp]"));
             }
         } else if self.is_place(left) {
             self.inside(left, ahead);
             self.inside(right, ahead);
+            self.writes(left);
             if width == 3 {
                 self.own_assignment(op, left, right);
             }
+        }
+    }
+
+    /// Notes that a loop writes a variable.
+    fn writes(&mut self, left: &Expression) {
+        if let Some(variable) = variable_of(left) {
+            self.access(&self.name_of(variable), WRITE);
         }
     }
 
@@ -285,8 +320,15 @@ impl Loops<'_, '_> {
 
     /// A scalar expression in a parallel one: what would be something else if it were done at each position is done before, once.
     pub(super) fn once(&mut self, expression: &Expression, ahead: &mut Ahead) {
+        let is_before = has_effects(self.draft, expression);
+        if is_before {
+            self.get_all(ahead);
+        }
+        let is_mixed = self.is_mixed(expression);
+        let before = std::mem::replace(&mut self.is_mixed, is_mixed);
         self.scalar(expression);
-        if has_effects(self.draft, expression) {
+        self.is_mixed = before;
+        if is_before {
             let name = self.temporary();
             ahead.declare(&format!("__auto_type {name} = ({}); ", self.text(expression)));
             self.draft.edits.replace(expression.first, expression.last, &name);
@@ -304,6 +346,7 @@ impl Loops<'_, '_> {
                 "read it by a left index, or choose its shape: with",
             );
         }
+        self.access(&self.name_of(expression), READ);
         self.draft.edits.after(expression.last, "[cstar_vp]");
     }
 
@@ -361,7 +404,13 @@ impl Loops<'_, '_> {
         }
         let (a, b) = (self.temporary(), self.temporary());
         let result = match self.draft.word_at(op) {
-            "%" => format!("(__typeof__({a} % {b}))cstar_modulus({a}, {b})"),
+            // Of their common type, as `%` is.
+            "%" => {
+                let (rest, of) = (self.temporary(), self.temporary());
+                format!(
+                    "__typeof__({a} % {b}) {of} = {b}, {rest} = {a} % {b}; {rest} && ({rest} < 0) != ({of} < 0) ? {rest} + {of} : {rest}"
+                )
+            }
             word => format!("{a} {word} {b} ? {a} : {b}"),
         };
         self.draft.edits.before(left.first, &format!("({{ __auto_type {a} = ("));

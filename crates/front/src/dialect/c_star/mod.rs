@@ -2,17 +2,22 @@
 //! that part, and consecutive ones share a loop. What a statement gets from other positions, or reduces, is done before its loop. Contexts are
 //! kept beside their shapes, so that they hold in functions that are called; a block gives its outer one back however it is left.
 
+mod barriers;
 mod calls;
 mod communication;
 mod expressions;
+mod flow;
 mod parallel;
 mod variables;
 
 use crate::draft::Draft;
-use crate::tree::{Body, Statement, StatementForm, Whole};
+use crate::tree::{Body, Expression, Statement, StatementForm, Whole};
 use crate::types::{ParallelShape, Signature};
+pub(crate) use flow::Summary;
+use flow::{Accesses, Flow};
 pub(crate) use parallel::object;
 use parallel::{Ahead, is_parallel, positions};
+use std::collections::HashSet;
 use std::rc::Rc;
 pub(crate) use variables::end;
 
@@ -20,11 +25,24 @@ pub(crate) use variables::end;
 pub(crate) fn body(draft: &mut Draft, body: &Body) {
     let signature = body.signature.as_deref();
     let current = signature.map(|signature| signature.shape.clone());
-    let mut loops = Loops { draft, wholes: &body.wholes, next: 0, current, signature };
+    let mut loops = Loops {
+        draft,
+        wholes: &body.wholes,
+        next: 0,
+        current,
+        signature,
+        locals: body.parallel.iter().cloned().collect(),
+        written: HashSet::new(),
+        accesses: Accesses::default(),
+        flow: Vec::new(),
+        places: 0,
+        is_mixed: false,
+    };
     match &body.block {
         Some(block) => loops.statement(block),
         None => loops.others(body.wholes.len()),
     }
+    loops.end(body);
 }
 
 /// Makes loops of the parallel statements of a function.
@@ -37,11 +55,26 @@ struct Loops<'p, 'a> {
     current: Option<Rc<ParallelShape>>,
     /// Of the function, if it has something parallel.
     signature: Option<&'p Signature>,
+    /// Its parallel variables and parameters so far.
+    locals: HashSet<String>,
+    /// Variables that the present statement writes.
+    written: HashSet<String>,
+    /// What the loop that is being made does.
+    accesses: Accesses,
+    /// What the function does.
+    flow: Vec<Flow>,
+    /// How many places for barriers there are.
+    places: usize,
+    /// Whether nodes come together in the present scalar expression.
+    is_mixed: bool,
 }
 
 /// Consecutive parallel statements that share a loop.
 struct Group {
     last: usize,
+    /// What it does, and where in the flow that stands: at its end, as long as the group goes on.
+    accesses: Accesses,
+    at: usize,
 }
 
 impl<'p> Loops<'p, '_> {
@@ -51,6 +84,7 @@ impl<'p> Loops<'p, '_> {
             let whole = &self.wholes[self.next];
             self.next += 1;
             let before = std::mem::replace(&mut self.draft.unevaluated, whole.unevaluated);
+            self.begin(&whole.expression);
             self.wanted_scalar(&whole.expression, "a scalar is wanted here, and this is parallel");
             self.draft.unevaluated = before;
         }
@@ -67,27 +101,11 @@ impl<'p> Loops<'p, '_> {
         match &statement.form {
             StatementForm::Block(statements) => self.block(statements),
             StatementForm::Expression(_) => self.block(std::slice::from_ref(statement)),
-            StatementForm::If { branches, otherwise } => {
-                for (condition, inner) in branches {
-                    self.condition(*condition);
-                    self.statement(inner);
-                }
-                otherwise.iter().for_each(|inner| self.statement(inner));
-            }
-            StatementForm::Condition { condition, inner } if inner.wholes.start > *condition => {
-                self.condition(*condition);
-                self.statement(inner);
-            }
-            StatementForm::Condition { condition, inner } => {
-                self.statement(inner);
-                self.condition(*condition);
-            }
-            StatementForm::For { condition, inner } => {
-                condition.iter().for_each(|condition| self.condition(*condition));
-                self.others(inner.wholes.start);
-                self.statement(inner);
-            }
+            StatementForm::If { branches, otherwise } => self.branches(branches, otherwise.as_deref()),
+            StatementForm::Condition { condition, inner } => self.controlled(statement, *condition, inner),
+            StatementForm::For { condition, inner } => self.for_loop(statement, *condition, inner),
             StatementForm::Labelled(inner) => {
+                self.flow.push(Flow::Label);
                 if let Some(inner) = inner {
                     self.others(inner.wholes.start);
                     self.statement(inner);
@@ -104,16 +122,78 @@ impl<'p> Loops<'p, '_> {
             }
             StatementForm::Everywhere(inner) => self.everywhere(statement, inner),
             StatementForm::Parallel(locals) => self.locals(statement, locals),
-            StatementForm::Return(Some(value)) => self.returned(statement, *value),
-            StatementForm::Return(None) => {}
-            StatementForm::Plain => {}
+            StatementForm::Return(value) => {
+                value.iter().for_each(|value| self.returned(statement, *value));
+                self.flow.push(Flow::Return);
+            }
+            StatementForm::Plain => match self.word(statement.first).as_str() {
+                "break" => self.flow.push(Flow::Break),
+                "continue" => self.flow.push(Flow::Continue),
+                _ => {}
+            },
         }
         self.others(statement.wholes.end);
+    }
+
+    /// `if .. else if .. else ..`: the conditions one after the other, until one holds.
+    fn branches(&mut self, branches: &[(usize, Statement)], otherwise: Option<&Statement>) {
+        let Some(((condition, inner), rest)) = branches.split_first() else {
+            otherwise.into_iter().for_each(|inner| self.statement(inner));
+            return;
+        };
+        self.condition(*condition);
+        let then = self.flow_of(|loops| loops.statement(inner));
+        let not = self.flow_of(|loops| loops.branches(rest, otherwise));
+        self.flow.push(Flow::Branch(vec![then, not]));
+    }
+
+    /// `switch`, `while` and `do`.
+    fn controlled(&mut self, statement: &Statement, condition: usize, inner: &Statement) {
+        let keyword = self.word(statement.first);
+        if keyword == "do" {
+            let body = self.flow_of(|loops| {
+                loops.statement(inner);
+                loops.condition(condition);
+            });
+            self.loop_of(statement.first, statement.last, body);
+            return;
+        }
+        let before = self.flow_of(|loops| loops.condition(condition));
+        let body = self.flow_of(|loops| loops.statement(inner));
+        if keyword == "switch" {
+            self.flow.extend(before);
+            self.flow.push(Flow::Switch(body));
+            return;
+        }
+        self.loop_of(statement.first, statement.last, [before, body].concat());
+    }
+
+    /// `for`: without a condition it is not known here which expression comes first.
+    fn for_loop(&mut self, statement: &Statement, condition: Option<usize>, inner: &Statement) {
+        let mut before = Vec::new();
+        if let Some(condition) = condition {
+            let begin = self.flow_of(|loops| loops.others(condition));
+            self.flow.extend(begin);
+            before = self.flow_of(|loops| loops.condition(condition));
+        }
+        let step = self.flow_of(|loops| loops.others(inner.wholes.start));
+        let body = self.flow_of(|loops| loops.statement(inner));
+        if condition.is_none() {
+            self.flow.extend(step.clone());
+        }
+        self.loop_of(statement.first, statement.last, [before, body, step].concat());
+    }
+
+    /// Begins with a whole expression.
+    fn begin(&mut self, expression: &Expression) {
+        self.is_mixed = self.is_mixed(expression);
+        self.written = self.all_written(expression);
     }
 
     /// Of `if` and loops: control is the same on all nodes.
     fn condition(&mut self, number: usize) {
         let whole = self.main(number);
+        self.begin(&whole.expression);
         self.wanted_scalar(
             &whole.expression,
             "a condition of `if`, `switch` or a loop is scalar, and this is parallel",
@@ -134,6 +214,7 @@ impl<'p> Loops<'p, '_> {
                 self.parallel_statement(statement, whole, &mut group);
             } else {
                 self.close(&mut group);
+                self.begin(&whole.expression);
                 self.scalar(&whole.expression);
             }
             self.others(statement.wholes.end);
@@ -141,25 +222,38 @@ impl<'p> Loops<'p, '_> {
         self.close(&mut group);
     }
 
-    /// A statement of its own loop if something is done before it, else of the one before. Of a send or a call nothing may be left for a loop.
+    /// A statement of its own loop if something is done before it, or nodes may have to come together before it, else of the one before. Of a send or a
+    /// call nothing may be left for a loop.
     fn parallel_statement(&mut self, statement: &Statement, whole: &Whole, group: &mut Option<Group>) {
         let Some(current) = self.shape_for(&whole.expression) else { return };
+        self.begin(&whole.expression);
         let mut ahead = Ahead::default();
         if self.alone(&whole.expression, &mut ahead) {
             self.close(group);
             self.draft.edits.replace(whole.expression.first, whole.expression.last, "");
-            self.draft.edits.before(statement.first, &format!("{{ {}", ahead.text(&current)));
+            let ahead = self.done(ahead);
+            self.draft.edits.before(statement.first, &format!("{{ {ahead}"));
             self.draft.edits.after(statement.last, " }");
             return;
         }
-        self.inside(&whole.expression, &mut ahead);
+        let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
         match group {
-            Some(group) if ahead.is_empty() => group.last = statement.last,
+            Some(group)
+                if ahead.is_empty() && self.flow.len() == group.at + 1 && !group.accesses.are_apart_from(&accesses) =>
+            {
+                group.last = statement.last;
+                group.accesses.join(&accesses);
+                if let Some(Flow::Point(_, all)) = self.flow.last_mut() {
+                    all.join(&accesses);
+                }
+            }
             _ => {
                 self.close(group);
-                let before = format!("{{ {}{}{{ ", ahead.text(&current), positions(&current));
+                let ahead = self.done(ahead);
+                let place = self.point(accesses.clone());
+                let before = format!("{{ {ahead}{place}{}{{ ", positions(&current));
                 self.draft.edits.before(statement.first, &before);
-                *group = Some(Group { last: statement.last });
+                *group = Some(Group { last: statement.last, accesses, at: self.flow.len() - 1 });
             }
         }
     }
@@ -186,12 +280,13 @@ impl<'p> Loops<'p, '_> {
                 "use `if` for a condition that is the same at all positions",
             );
         } else if let Some(current) = self.shape_for(&whole.expression) {
+            self.begin(&whole.expression);
             let mut ahead = Ahead::default();
-            self.inside(&whole.expression, &mut ahead);
+            let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+            let (ahead, place) = (self.done(ahead), self.point(accesses));
             let begin = format!(
-                "{{ struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {}{}{name}.mask[cstar_vp] = !!",
+                "{{ struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {ahead}{place}{}{name}.mask[cstar_vp] = !!",
                 object(&current.name),
-                ahead.text(&current),
                 positions(&current),
             );
             self.draft.edits.instead(statement.first, &begin);

@@ -1,8 +1,11 @@
 //! What is parallel, where it lies, and what a parallel statement has before its loop.
 
+use super::Loops;
+use super::flow::Accesses;
 use crate::draft::Draft;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Signature};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// The object that stands for a shape of this name.
@@ -89,31 +92,6 @@ pub(super) fn has_effects(draft: &Draft, expression: &Expression) -> bool {
     }
 }
 
-/// Whether something of a parallel expression is done before its loop.
-pub(super) fn has_ahead(draft: &Draft, expression: &Expression) -> bool {
-    let has = |part: &Expression| has_ahead(draft, part);
-    if !is_parallel(draft, expression) {
-        return has_effects(draft, expression);
-    }
-    match &expression.form {
-        Form::LeftIndex { .. } => true,
-        Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape(_) => false,
-        Form::Reduce { .. } | Form::Block | Form::SplitPhase { .. } => false,
-        Form::Parentheses(part)
-        | Form::Member { base: part, .. }
-        | Form::Prefix { operand: part, .. }
-        | Form::Postfix { operand: part, .. }
-        | Form::Cast { operand: part, .. } => has(part),
-        Form::Index { base, index, .. } => has(base) || has(index),
-        Form::Binary { left, right, .. }
-        | Form::Comma { left, right }
-        | Form::OwnBinary { left, right, .. }
-        | Form::Assign { left, right, .. } => has(left) || has(right),
-        Form::Conditional { parts } => parts.iter().any(has),
-        Form::Parts(parts) => signature(draft, parts).is_some() || parts[1..].iter().any(has),
-    }
-}
-
 /// A loop over a node's active positions of a shape, up to what is done at each.
 pub(super) fn positions(shape: &ParallelShape) -> String {
     let object = object(&shape.name);
@@ -124,8 +102,9 @@ pub(super) fn positions(shape: &ParallelShape) -> String {
 #[derive(Default)]
 pub(super) struct Ahead {
     done: String,
-    /// How each position gets values: what follows each other shares a loop.
+    /// How each position gets values, and what that does: what follows each other shares a loop.
     gets: String,
+    accesses: Accesses,
 }
 
 impl Ahead {
@@ -139,26 +118,149 @@ impl Ahead {
     }
 
     /// What an active position gets.
-    pub(super) fn get(&mut self, text: &str) {
+    pub(super) fn get(&mut self, text: &str, accesses: &Accesses) {
         self.gets.push_str(text);
+        self.accesses.join(accesses);
+    }
+}
+
+impl Loops<'_, '_> {
+    /// Goes on with what is done after all that is got so far.
+    pub(super) fn then(&mut self, ahead: &mut Ahead, text: &str) {
+        self.get_all(ahead);
+        ahead.done.push_str(text);
     }
 
-    /// What is done after all that was said so far.
-    pub(super) fn then(&mut self, shape: &ParallelShape, text: &str) {
-        self.get_all(shape);
-        self.done.push_str(text);
-    }
-
-    /// All positions of all nodes have written before anything is got, and have got all before anything is written again.
-    fn get_all(&mut self, shape: &ParallelShape) {
-        let gets = std::mem::take(&mut self.gets);
-        if !gets.is_empty() {
-            self.done.push_str(&format!("cstar_barrier(); {}{{ {gets}}} cstar_barrier(); ", positions(shape)));
+    /// Values are got in a loop of their own.
+    pub(super) fn get_all(&mut self, ahead: &mut Ahead) {
+        let gets = std::mem::take(&mut ahead.gets);
+        if let (false, Some(current)) = (gets.is_empty(), self.current.clone()) {
+            let place = self.point(std::mem::take(&mut ahead.accesses));
+            ahead.done.push_str(&format!("{place}{}{{ {gets}}} ", positions(&current)));
         }
     }
 
-    pub(super) fn text(mut self, shape: &ParallelShape) -> String {
-        self.get_all(shape);
-        self.done
+    /// All that is done ahead.
+    pub(super) fn done(&mut self, mut ahead: Ahead) -> String {
+        self.get_all(&mut ahead);
+        ahead.done
+    }
+
+    /// The variables that an expression writes.
+    pub(super) fn all_written(&self, expression: &Expression) -> HashSet<String> {
+        let mut written = HashSet::new();
+        self.add_written(expression, &mut written);
+        written
+    }
+
+    fn add_written(&self, expression: &Expression, written: &mut HashSet<String>) {
+        let mut add = |part: &Expression| self.add_written(part, written);
+        let target = match &expression.form {
+            Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape(_) | Form::Block => None,
+            Form::Parentheses(part)
+            | Form::Member { base: part, .. }
+            | Form::Cast { operand: part, .. }
+            | Form::Reduce { operand: part, .. } => {
+                add(part);
+                None
+            }
+            Form::Prefix { op, operand } | Form::Postfix { op, operand } => {
+                add(operand);
+                ["++", "--"].contains(&self.draft.word_at(*op)).then_some(operand)
+            }
+            Form::LeftIndex { axes, operand } => {
+                axes.iter().for_each(&mut add);
+                add(operand);
+                None
+            }
+            Form::Index { base, index, .. } => {
+                add(base);
+                add(index);
+                None
+            }
+            Form::Binary { left, right, .. }
+            | Form::Comma { left, right }
+            | Form::OwnBinary { left, right, width: 2, .. } => {
+                add(left);
+                add(right);
+                None
+            }
+            Form::Assign { left, right, .. }
+            | Form::OwnBinary { left, right, .. }
+            | Form::SplitPhase { left, right, .. } => {
+                add(left);
+                add(right);
+                Some(left)
+            }
+            Form::Conditional { parts } | Form::Parts(parts) => {
+                parts.iter().for_each(&mut add);
+                None
+            }
+        };
+        if let Some(variable) = target.and_then(|target| variable_of(target)) {
+            written.insert(self.name_of(variable));
+        }
+    }
+
+    /// The name of a parallel variable, or of the array that it is in.
+    pub(super) fn name_of(&self, variable: &Expression) -> String {
+        match &variable.form {
+            Form::Parentheses(part) | Form::Index { base: part, .. } => self.name_of(part),
+            _ => self.word(variable.first),
+        }
+    }
+
+    /// Whether what a left index reads is read where it stands, since the loop writes nothing of it.
+    pub(super) fn is_in_place(&self, operand: &Expression) -> bool {
+        variable_of(operand).is_some_and(|variable| !self.written.contains(&self.name_of(variable)))
+    }
+
+    /// Whether something of a parallel expression is done before its loop.
+    pub(super) fn has_ahead(&self, expression: &Expression) -> bool {
+        let has = |part: &Expression| self.has_ahead(part);
+        if !is_parallel(self.draft, expression) {
+            return has_effects(self.draft, expression);
+        }
+        match &expression.form {
+            Form::LeftIndex { axes, operand } => {
+                !self.is_in_place(operand) || axes.iter().any(has) || has_effects_of_indices(self.draft, operand)
+            }
+            Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape(_) => false,
+            Form::Reduce { .. } | Form::Block | Form::SplitPhase { .. } => false,
+            Form::Parentheses(part)
+            | Form::Member { base: part, .. }
+            | Form::Prefix { operand: part, .. }
+            | Form::Postfix { operand: part, .. }
+            | Form::Cast { operand: part, .. } => has(part),
+            Form::Index { base, index, .. } => has(base) || has(index),
+            // A send is done ahead.
+            Form::Assign { left, .. } | Form::OwnBinary { left, .. } if is_left_index(left) => true,
+            Form::Binary { left, right, .. }
+            | Form::Comma { left, right }
+            | Form::OwnBinary { left, right, .. }
+            | Form::Assign { left, right, .. } => has(left) || has(right),
+            Form::Conditional { parts } => parts.iter().any(has),
+            Form::Parts(parts) => signature(self.draft, parts).is_some() || parts[1..].iter().any(has),
+        }
+    }
+}
+
+/// Whether the indices on the right of a variable that is left-indexed are found once, before.
+fn has_effects_of_indices(draft: &Draft, operand: &Expression) -> bool {
+    match &operand.form {
+        Form::Parentheses(part) | Form::Member { base: part, .. } => has_effects_of_indices(draft, part),
+        Form::Index { base, index, .. } => has_effects(draft, index) || has_effects_of_indices(draft, base),
+        _ => false,
+    }
+}
+
+/// The parallel variable that this is, or is a part of.
+pub(super) fn variable_of(expression: &Expression) -> Option<&Expression> {
+    match &expression.form {
+        Form::Leaf => expression.ty.parallel.is_some().then_some(expression),
+        Form::Index { .. } if expression.ty.parallel.is_some() => Some(expression),
+        Form::Parentheses(part) | Form::Index { base: part, .. } => variable_of(part),
+        Form::Member { base, is_arrow: false } => variable_of(base),
+        _ => None,
     }
 }

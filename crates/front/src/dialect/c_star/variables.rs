@@ -1,6 +1,7 @@
 //! Parallel variables: they get memory when their file or their block begins, and their first values in a loop.
 
 use super::Loops;
+use super::flow::{Accesses, MEMORY, REUSE, WRITE};
 use super::parallel::{Ahead, object, positions};
 use crate::draft::{Draft, FileVariable};
 use crate::tree::{LocalVariable, Statement};
@@ -20,6 +21,9 @@ pub(crate) fn end(draft: &mut Draft) {
     text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
     for variable in &draft.parallel {
         text.push_str(&format!("    {}\n", allocated(variable)));
+    }
+    if draft.parallel.iter().any(|variable| variable.initial.is_some()) {
+        text.push_str("    cstar_barrier(\"variables begin with values\");\n");
     }
     text.push_str("}\n");
     let last = draft.lexed.tokens.len() - 1;
@@ -54,9 +58,15 @@ impl Loops<'_, '_> {
     /// A declaration in a block, which gives the memory back at its end.
     pub(super) fn locals(&mut self, statement: &Statement, locals: &[LocalVariable]) {
         let mark = self.temporary();
-        self.draft.edits.before(statement.first, &marked(&mark));
+        // They begin with zeros, which each node writes.
+        let mut accesses = Accesses::default();
+        accesses.add(MEMORY, REUSE);
+        locals.iter().for_each(|local| accesses.add(&self.word(local.name), WRITE));
+        let place = self.point(accesses);
+        self.draft.edits.before(statement.first, &format!("{place}{}", marked(&mark)));
         for local in locals {
             let name = self.word(local.name);
+            self.locals.insert(name.clone());
             let (shape, first) = (object(&local.shape.name), first_of(&name, local.dimensions));
             if local.dimensions > 0 {
                 let text = format!(
@@ -70,14 +80,15 @@ impl Loops<'_, '_> {
                 continue;
             };
             let whole = self.main(number);
+            self.begin(&whole.expression);
             let before = self.current.replace(local.shape.clone());
             let mut ahead = Ahead::default();
-            self.inside(&whole.expression, &mut ahead);
+            let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+            let (ahead, place) = (self.done(ahead), self.point(accesses));
             self.current = before;
             let begin = format!(
-                " = {}; {{ {}{}{name}[cstar_vp] =",
+                " = {}; {{ {ahead}{place}{}{name}[cstar_vp] =",
                 memory(&local.shape, &name, true),
-                ahead.text(&local.shape),
                 positions(&local.shape)
             );
             self.draft.edits.instead(equals, &begin);
