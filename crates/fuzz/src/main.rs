@@ -2,6 +2,7 @@
 //! that says what is wrong, an end. `make fuzz MINUTES=10`; every case is told by two numbers and can be run again:
 //! `make fuzz SEED=3 CASE=1234`.
 
+mod c_star;
 mod change;
 mod random;
 mod run;
@@ -19,14 +20,35 @@ use subject::{Case, Corpus, Kind};
 const USAGE: &str = "usage: trivium-fuzz [--minutes M] [--seed S] [--case N] [--only KIND] [--keep FOLDER] [--trivium PROGRAM]\n\
     kinds: protocol, machine, module, c, command-line, recording, study\n\
     trivium-fuzz stress [--minutes M] [--seed S] [--case N] [--keep FOLDER] [--trivium PROGRAM]: `trivium run` with delays at random\n\
+    trivium-fuzz c-star [--cases N] [--seed S] [--case K] [--nodes 1,3] [--protocols stache,run] [--keep FOLDER] [--trivium PROGRAM]:\n    \
+    random programs in C*\n\
     It is run in the repository's root.\n";
 
+/// What is to be done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// What users write is changed.
+    Fuzz,
+    /// `trivium run` is stressed.
+    Stress,
+    /// Programs in C* are tried.
+    CStar,
+}
+
+impl Task {
+    /// The task of this name, if it is one, and the folder for what it finds.
+    const NAMED: [(&str, Task, &str); 2] =
+        [("stress", Task::Stress, "stress-out"), ("c-star", Task::CStar, "c-star-out")];
+}
+
 struct Options {
-    /// Whether `trivium run` is stressed, and nothing changed.
-    is_stress: bool,
+    task: Task,
     minutes: f64,
     seed: u64,
     case: Option<u64>,
+    cases: u64,
+    nodes: Vec<usize>,
+    protocols: Vec<String>,
     only: Option<Kind>,
     keep: PathBuf,
     trivium: PathBuf,
@@ -34,24 +56,35 @@ struct Options {
 
 fn options() -> Result<Options, String> {
     let mut words = std::env::args().skip(1).peekable();
-    let is_stress = words.next_if(|word| word == "stress").is_some();
+    let named = words.peek().and_then(|word| Task::NAMED.iter().find(|(name, ..)| name == word));
+    words.next_if(|_| named.is_some());
+    let (task, keep) = named.map_or((Task::Fuzz, "fuzz-out"), |(_, task, keep)| (*task, *keep));
     let mut options = Options {
-        is_stress,
+        task,
         minutes: 1.0,
         seed: 1,
         case: None,
+        cases: 100,
+        nodes: Vec::new(),
+        protocols: Vec::new(),
         only: None,
-        keep: if is_stress { "stress-out" } else { "fuzz-out" }.into(),
+        keep: keep.into(),
         trivium: "target/release/trivium".into(),
     };
     while let Some(option) = words.next() {
         let value = words.next().ok_or_else(|| format!("{option} has no value"))?;
         let wrong = || format!("{option} {value} is not understood");
         match option.as_str() {
-            "--minutes" => options.minutes = value.parse().map_err(|_| wrong())?,
+            "--minutes" if task != Task::CStar => options.minutes = value.parse().map_err(|_| wrong())?,
             "--seed" => options.seed = value.parse().map_err(|_| wrong())?,
             "--case" => options.case = Some(value.parse().map_err(|_| wrong())?),
-            "--only" if !is_stress => {
+            "--cases" if task == Task::CStar => options.cases = value.parse().map_err(|_| wrong())?,
+            "--nodes" if task == Task::CStar => {
+                let nodes = value.split(',').map(|nodes| nodes.parse().ok().filter(|nodes| *nodes > 0));
+                options.nodes = nodes.collect::<Option<_>>().ok_or_else(wrong)?;
+            }
+            "--protocols" if task == Task::CStar => options.protocols = value.split(',').map(str::to_string).collect(),
+            "--only" if task == Task::Fuzz => {
                 options.only = Some(*Kind::ALL.iter().find(|kind| kind.name() == value).ok_or_else(wrong)?)
             }
             "--keep" => options.keep = value.into(),
@@ -72,18 +105,27 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let found = if options.is_stress {
-        let Options { minutes, seed, case, keep, trivium, .. } = options;
-        stress::stress(&stress::StressOptions { minutes, seed, case, keep, trivium })
-    } else {
-        fuzz(&options)
-    };
-    match found {
+    match done(options) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(wrong) => {
             eprintln!("error: {wrong}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Does what is asked for; gives the number of findings.
+fn done(options: Options) -> Result<u64, String> {
+    match options.task {
+        Task::Fuzz => fuzz(&options),
+        Task::Stress => {
+            let Options { minutes, seed, case, keep, trivium, .. } = options;
+            stress::stress(&stress::StressOptions { minutes, seed, case, keep, trivium })
+        }
+        Task::CStar => {
+            let Options { cases, seed, case, nodes, protocols, keep, trivium, .. } = options;
+            c_star::try_programs(&c_star::CStarOptions { cases, seed, case, nodes, protocols, keep, trivium })
         }
     }
 }

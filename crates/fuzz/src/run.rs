@@ -64,7 +64,7 @@ impl Place {
     }
 }
 
-fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+pub fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
@@ -75,7 +75,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<V
 }
 
 /// Waits for the end; one that does not end is asked to, and then killed.
-fn waited(child: &mut Child, bounded: bool) -> Result<(ExitStatus, Option<String>), String> {
+pub fn waited(child: &mut Child, bounded: bool) -> Result<(ExitStatus, Option<String>), String> {
     let told = |error: std::io::Error| error.to_string();
     let begun = Instant::now();
     let mut asked = None;

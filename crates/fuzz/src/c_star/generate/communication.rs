@@ -1,0 +1,244 @@
+//! What positions get, send and reduce.
+
+use super::Generator;
+use super::expressions::Values;
+use super::ranges::Made;
+use crate::c_star::features::Feature;
+use crate::c_star::number::{Operator, Type, Value};
+use crate::c_star::tree::{Expression, Held, Object, Reduction, ShapeOf, Statement};
+
+impl Generator {
+    fn may_communicate(&self) -> bool {
+        let is_small = self.scope.function.is_some_and(|of| self.is_small(of));
+        self.communications > 0 && self.may_be_once() && !is_small
+    }
+
+    /// One index for each dimension of a shape.
+    pub(super) fn indices(&mut self, shape: usize, depth: usize, values: Values) -> Vec<Expression> {
+        let dot = self.scope.dot;
+        let sizes = self.program.shapes[shape].sizes.clone();
+        let mut indices = Vec::new();
+        for (bracket, size) in sizes.into_iter().enumerate() {
+            let own = self.size(bracket).filter(|_| values == Values::Parallel);
+            self.scope.dot = own.map(|_| bracket);
+            let index = match own {
+                Some(own) if self.random.once_in(2) => Made::new(Expression::Dot(bracket), Type::Int, 0, own - 1),
+                _ => self.whole(depth, values),
+            };
+            let index = match self.random.below(3) {
+                0 => index,
+                1 => self.arithmetic(Operator::Add, index, Made::constant(Value::int(1))),
+                _ => self.arithmetic(Operator::Subtract, Made::constant(Value::int(size - 1)), index),
+            };
+            indices.push(self.index_below(index, size));
+        }
+        self.scope.dot = dot;
+        indices
+    }
+
+    /// An object of a parallel variable that another position has: which element it is, all agree.
+    fn other(&mut self) -> Option<(Object, usize)> {
+        let variables = self.named_variables();
+        let (variable, shape) = self.one_of(&variables)?;
+        Some((self.object(variable, Values::Scalar), shape))
+    }
+
+    /// `[i]x` with parallel indices.
+    pub(super) fn get(&mut self, depth: usize) -> Option<Made> {
+        if !self.may_communicate() || self.scope.current.is_none() {
+            return None;
+        }
+        self.communications -= 1;
+        let (object, shape) = self.other()?;
+        let indices = self.indices(shape, depth.min(2), Values::Parallel);
+        Some(self.read(Expression::Get(indices, object.clone()), &object))
+    }
+
+    /// `[i]x` with scalar indices.
+    pub(super) fn get_of_one(&mut self, depth: usize) -> Option<Made> {
+        if !self.may_communicate() {
+            return None;
+        }
+        self.communications -= 1;
+        let (object, shape) = self.other()?;
+        let indices = self.indices(shape, depth.min(1), Values::Scalar);
+        Some(self.read(Expression::Get(indices, object.clone()), &object))
+    }
+
+    /// An expression that has a value at each position.
+    pub(super) fn surely_parallel(&mut self, depth: usize) -> Option<Made> {
+        self.scope.current?;
+        let made = self.expression(depth, Values::Parallel);
+        if self.program.is_parallel(&made.tree) {
+            return Some(made);
+        }
+        let size = self.size(0)?;
+        Some(self.arithmetic(Operator::Add, Made::new(Expression::Coordinate(0), Type::Int, 0, size - 1), made))
+    }
+
+    /// `(+= x)`
+    pub(super) fn reduction(&mut self, depth: usize) -> Option<Made> {
+        if !self.may_communicate() {
+            return None;
+        }
+        let current = self.scope.current?;
+        self.communications -= 1;
+        let dot = self.scope.dot.take();
+        let operand = self.surely_parallel(depth.min(2));
+        self.scope.dot = dot;
+        let reduction = Reduction::ALL[self.random.below(7)];
+        Some(self.reduced(reduction, operand?, self.positions(current)))
+    }
+
+    pub(super) fn reduced(&mut self, reduction: Reduction, operand: Made, positions: i128) -> Made {
+        let operand = if reduction.is_of_bits() { self.as_whole(operand) } else { operand };
+        match reduction {
+            Reduction::Least | Reduction::Most => self.extreme(reduction, operand),
+            Reduction::Add | Reduction::Subtract => {
+                let of = operand.of.promoted();
+                let range = self.range_of_reduction(of, &operand, positions);
+                let operand = if range.is_some() { operand } else { self.fit(operand, 30_011) };
+                let of = operand.of.promoted();
+                let range = self.range_of_reduction(of, &operand, positions);
+                let (low, high) = range.unwrap_or((of.least(), of.most()));
+                Made::new(Expression::Reduce(reduction, Box::new(operand.tree)), of, low, high)
+            }
+            _ => {
+                let of = operand.of.promoted();
+                Made::new(Expression::Reduce(reduction, Box::new(operand.tree)), of, of.least(), of.most())
+            }
+        }
+    }
+
+    /// The least or greatest; of reals, with a bound for what comes of no position.
+    fn extreme(&mut self, reduction: Reduction, operand: Made) -> Made {
+        if !operand.of.is_real() {
+            let of = operand.of.promoted();
+            let (low, high) = match reduction {
+                Reduction::Least => (operand.low, of.most()),
+                _ => (of.least(), operand.high),
+            };
+            return Made::new(Expression::Reduce(reduction, Box::new(operand.tree)), of, low, high);
+        }
+        let operand = self.fit(operand, super::REAL_LIMIT);
+        let operand = self.with_positive_zero(operand);
+        let of = operand.of;
+        let bound = super::REAL_LIMIT as f64 * if reduction == Reduction::Least { 1.0 } else { -1.0 };
+        let reduced = Expression::Reduce(reduction, Box::new(operand.tree));
+        let bound = Expression::Constant(Value::real(of, bound));
+        let tree = Expression::binary(reduction.operator(), reduced, bound);
+        Made::new(tree, of, -2 * super::REAL_LIMIT, 2 * super::REAL_LIMIT)
+    }
+
+    /// `[i]x = e`, and where several may send to one, what shows which stayed.
+    pub(super) fn send(&mut self) -> Option<Vec<Statement>> {
+        if !Feature::Sends.is_on() {
+            return None;
+        }
+        self.begin_expression();
+        let (object, shape) = self.other()?;
+        let of = self.program.type_of_object(&object);
+        let values = if self.scope.current.is_some() { Values::Parallel } else { Values::Scalar };
+        let is_own = self.scope.current == Some(ShapeOf::Named(shape));
+        if is_own && self.random.once_in(2) {
+            let indices = self.permutation(shape);
+            let value = self.expression(2, values);
+            let value = self.assignable(value, of);
+            return Some(vec![Statement::Send(indices, object, None, value.tree)]);
+        }
+        if of.is_real() || !self.is_fixed(&object) {
+            let indices = self.indices(shape, 1, Values::Scalar);
+            let value = self.expression(2, Values::Scalar);
+            let value = self.assignable(value, of);
+            return Some(vec![Statement::Send(indices, object, None, value.tree)]);
+        }
+        let indices = self.indices(shape, 1, values);
+        let value = self.expression(2, values);
+        let value = self.assignable(value, of);
+        Some(vec![Statement::Send(indices, object.clone(), None, value.tree), Statement::Settle(object)])
+    }
+
+    /// Whether all indices within the object are constants.
+    fn is_fixed(&self, object: &Object) -> bool {
+        let of_field = object.field.as_ref().and_then(|(_, index)| index.as_deref());
+        [object.index.as_deref(), of_field].into_iter().flatten().all(|index| index.as_constant().is_some())
+    }
+
+    /// Indices of the current shape that are those of another position for each.
+    fn permutation(&mut self, shape: usize) -> Vec<Expression> {
+        let sizes = self.program.shapes[shape].sizes.clone();
+        let mut indices = Vec::new();
+        for (bracket, size) in sizes.into_iter().enumerate() {
+            let dot = Made::new(Expression::Dot(bracket), Type::Int, 0, size - 1);
+            let by = Made::constant(Value::int(self.random.below(5) as i128));
+            let index = match self.random.below(3) {
+                0 => dot,
+                1 => self.arithmetic(Operator::Add, dot, by),
+                _ => self.arithmetic(Operator::Subtract, Made::constant(Value::int(size - 1)), dot),
+            };
+            indices.push(self.index_below(index, size));
+        }
+        indices
+    }
+
+    /// `[i]x op= e`; what may leave its type is made smaller before, and real numbers after.
+    pub(super) fn combining_send(&mut self) -> Option<Vec<Statement>> {
+        if !Feature::CombiningSends.is_on() {
+            return None;
+        }
+        self.begin_expression();
+        let (object, shape) = self.other()?;
+        let of = self.program.type_of_object(&object);
+        let all = [Operator::Add, Operator::Least, Operator::Most, Operator::And, Operator::Or, Operator::Xor];
+        let operator = all[self.random.below(if of.is_real() { 3 } else { 6 })];
+        let values = if self.scope.current.is_some() { Values::Parallel } else { Values::Scalar };
+        let indices = self.indices(shape, 1, values);
+        let value = self.expression(2, values);
+        let value = if of.is_real() { value } else { self.as_whole(value) };
+        let value = match operator {
+            _ if of.is_real() => self.fit(value, super::REAL_LIMIT),
+            Operator::Add => self.fit(value, 30_011),
+            _ => value,
+        };
+        let value = self.with_positive_zero(value);
+        let send = Statement::Send(indices, object.clone(), Some(operator), value.tree);
+        let smaller = operator == Operator::Add && (of.is_real() || of.is_signed() && of.bits() >= 32);
+        if !smaller {
+            return Some(vec![send]);
+        }
+        let made_small = self.made_small(&object, shape);
+        Some(if of.is_real() { vec![send, made_small] } else { vec![made_small, send] })
+    }
+
+    /// Brings all numbers of an object of a shape below a bound.
+    fn made_small(&mut self, object: &Object, shape: usize) -> Statement {
+        let of = self.program.type_of_object(object);
+        let own = Expression::Own(object.clone());
+        let least = if of.is_real() { i128::MIN / 4 } else { of.least() };
+        let fitted = self.fit(Made::new(own, of, least, of.most()), 30_011);
+        let assign = Statement::Assign(object.clone(), None, fitted.tree);
+        Statement::With(crate::c_star::tree::ShapeName::Named(shape), vec![Statement::Everywhere(vec![assign])])
+    }
+
+    /// `q = r` and `q = [i]r`, of structures.
+    pub(super) fn copy(&mut self) -> Option<Vec<Statement>> {
+        let current = self.scope.current?;
+        let of_structures = |variable: usize| matches!(self.program.variables[variable].held, Held::Structure(_));
+        let own: Vec<usize> = self.own_variables().into_iter().filter(|variable| of_structures(*variable)).collect();
+        let others: Vec<(usize, usize)> =
+            self.named_variables().into_iter().filter(|(variable, _)| of_structures(*variable)).collect();
+        let to = self.one_of(&own)?;
+        self.begin_expression();
+        let to = Object { field: None, ..self.object(to, Values::Scalar) };
+        let (from, indices) = match self.one_of(&others).filter(|_| self.random.once_in(2)) {
+            Some((from, shape)) => (from, self.indices(shape, 1, Values::Parallel)),
+            None => (self.one_of(&own)?, Vec::new()),
+        };
+        let is_parallel = indices.is_empty() || indices.iter().any(|index| self.program.is_parallel(index));
+        if !is_parallel || current == ShapeOf::Current {
+            return None;
+        }
+        let from = Object { field: None, ..self.object(from, Values::Scalar) };
+        Some(vec![Statement::Copy(to, indices, from)])
+    }
+}

@@ -1,0 +1,336 @@
+//! Statements, and blocks of them.
+
+use super::expressions::Values;
+use super::ranges::Made;
+use super::{Generator, Role, Scope};
+use crate::c_star::features::Feature;
+use crate::c_star::number::{Operator, Type, Value};
+use crate::c_star::tree::{Expression, Held, Math, Object, ShapeName, ShapeOf, Statement};
+
+impl Generator {
+    /// Gives each variable of a shape something else at each position.
+    pub(super) fn filling(&mut self, shape: usize) -> Statement {
+        let before = self.scope.clone();
+        self.scope.current = Some(ShapeOf::Named(shape));
+        let mut statements = Vec::new();
+        for variable in self.own_variables() {
+            for object in self.program.numbers_of(variable) {
+                let size = self.size(0).unwrap_or(1);
+                let coordinate = Made::new(Expression::Coordinate(0), Type::Int, 0, size - 1);
+                let factor = Made::constant(Value::int(self.random.below(30) as i128));
+                let made = self.arithmetic(Operator::Multiply, coordinate, factor);
+                let more = self.fresh(1, Values::Parallel);
+                let made = self.arithmetic(Operator::Add, made, more);
+                let of = self.program.type_of_object(&object);
+                let made = self.assignable(made, of);
+                statements.push(Statement::Assign(object, None, made.tree));
+            }
+        }
+        self.scope = before;
+        Statement::With(ShapeName::Named(shape), statements)
+    }
+
+    /// Up to so many statements, with blocks in blocks so deep. What is declared in it is known in it only.
+    pub(super) fn block(&mut self, depth: usize, most: usize) -> Vec<Statement> {
+        let before = self.scope.clone();
+        let mut statements = Vec::new();
+        for _ in 0..1 + self.random.below(most) {
+            if self.left == 0 {
+                break;
+            }
+            let Some(more) = self.statement(depth) else { continue };
+            self.left = self.left.saturating_sub(1);
+            statements.extend(more);
+            if ends(&statements) {
+                break;
+            }
+        }
+        self.scope = before;
+        statements
+    }
+
+    fn inner(&mut self, depth: usize) -> Vec<Statement> {
+        self.block(depth - 1, 4)
+    }
+
+    fn statement(&mut self, depth: usize) -> Option<Vec<Statement>> {
+        let one = |statement: Statement| Some(vec![statement]);
+        if self.scope.current.is_none() && depth > 0 && self.random.once_in(2) {
+            return one(self.with(depth));
+        }
+        match self.random.below(40) {
+            0..=10 => self.parallel_assignment(),
+            11..=13 => self.scalar_assignment(),
+            14..=19 if depth > 0 => self.where_statement(depth),
+            20 | 21 if depth > 0 => one(self.with(depth)),
+            22 if depth > 0 && self.scope.current.is_some() => one(Statement::Everywhere(self.inner(depth))),
+            23 if depth > 0 => one(self.if_statement(depth)),
+            24 | 25 if depth > 0 && self.scope.loops < 2 => one(self.for_loop(depth)),
+            26 if depth > 0 && self.scope.loops < 2 => one(self.while_loop(depth)),
+            27 => self.leave(),
+            28 => self.print(),
+            29 => self.procedure_call(),
+            30 => one(self.scalar_declaration()),
+            31 | 32 => self.parallel_declaration(),
+            33 | 34 => self.send(),
+            35 | 36 => self.combining_send(),
+            37 => self.copy(),
+            38 => one(self.step()),
+            _ => self.own_checkpoint().map(|statement| vec![statement]),
+        }
+    }
+
+    fn with(&mut self, depth: usize) -> Statement {
+        let before = self.scope.current;
+        let shape = self.random.below(self.program.shapes.len());
+        let name = self.shape_name(shape);
+        self.scope.current = Some(ShapeOf::Named(shape));
+        let inner = self.inner(depth);
+        self.scope.current = before;
+        Statement::With(name, inner)
+    }
+
+    fn where_statement(&mut self, depth: usize) -> Option<Vec<Statement>> {
+        self.scope.current?;
+        self.begin_expression();
+        let condition = self.condition(2, Values::Parallel).tree;
+        let condition = if self.program.is_parallel(&condition) {
+            condition
+        } else {
+            let by = 2 + self.random.below(2) as i128;
+            let size = self.size(0)?;
+            let coordinate = Made::new(Expression::Coordinate(0), Type::Int, 0, size - 1);
+            self.division(Operator::Remainder, coordinate, Made::constant(Value::int(by))).tree
+        };
+        let inner = self.inner(depth);
+        let otherwise = self.random.once_in(3).then(|| self.inner(depth));
+        Some(vec![Statement::Where(condition, inner, otherwise)])
+    }
+
+    fn if_statement(&mut self, depth: usize) -> Statement {
+        self.begin_expression();
+        let condition = self.condition(2, Values::Scalar).tree;
+        let inner = self.inner(depth);
+        let otherwise = self.random.once_in(2).then(|| self.inner(depth));
+        Statement::If(condition, inner, otherwise)
+    }
+
+    fn for_loop(&mut self, depth: usize) -> Statement {
+        let count = 1 + self.random.below(4) as i128;
+        let variable = self.variable('n', None, Type::Int);
+        let inner = self.in_loop(depth, variable, count - 1);
+        Statement::For(variable, count, inner)
+    }
+
+    fn while_loop(&mut self, depth: usize) -> Statement {
+        self.begin_expression();
+        let condition = self.condition(2, Values::Scalar).tree;
+        let count = 1 + self.random.below(4) as i128;
+        let variable = self.variable('n', None, Type::Int);
+        let inner = self.in_loop(depth, variable, count);
+        // It is declared before the loop.
+        Statement::Block(vec![Statement::While(variable, count, condition, inner)])
+    }
+
+    fn in_loop(&mut self, depth: usize, variable: usize, most: i128) -> Vec<Statement> {
+        self.ranges.insert(variable, (0, most));
+        let before = self.scope.clone();
+        self.scope.scalars.push(variable);
+        self.scope.loops += 1;
+        let inner = self.inner(depth);
+        self.scope = before;
+        inner
+    }
+
+    /// Leaves a loop or a function, now and then.
+    fn leave(&mut self) -> Option<Vec<Statement>> {
+        let is_of_loop = self.scope.loops > 0 && self.random.once_in(2);
+        let leaving = match self.scope.function {
+            _ if is_of_loop => [Statement::Break, Statement::Continue][self.random.below(2)].clone(),
+            Some(_) => self.return_statement(),
+            None => return None,
+        };
+        if self.random.once_in(3) {
+            return Some(vec![leaving]);
+        }
+        self.begin_expression();
+        let condition = self.condition(1, Values::Scalar).tree;
+        Some(vec![Statement::If(condition, vec![leaving], None)])
+    }
+
+    /// `return`, with what the function gives.
+    pub(super) fn return_statement(&mut self) -> Statement {
+        let Some(function) = self.scope.function else { return Statement::Return(None) };
+        let Some(of) = self.program.functions[function].result else { return Statement::Return(None) };
+        let values = match self.known[function] {
+            Role::Parallel => Values::Parallel,
+            _ => Values::Scalar,
+        };
+        // In another shape than the function's own nothing parallel can be given.
+        let is_elsewhere = values == Values::Parallel && self.scope.current != self.program.functions[function].shape;
+        let made = self.fresh(2, if is_elsewhere { Values::Scalar } else { values });
+        Statement::Return(Some(self.assignable(made, of).tree))
+    }
+
+    fn print(&mut self) -> Option<Vec<Statement>> {
+        self.begin_expression();
+        let mut numbers = Vec::new();
+        for _ in 0..1 + self.random.below(2) {
+            let made = self.expression(2, Values::Scalar);
+            numbers.push(self.shown(made.tree));
+        }
+        Some(vec![Statement::Print("numbers".into(), numbers)])
+    }
+
+    fn step(&mut self) -> Statement {
+        let is_prefix = self.random.once_in(2);
+        Statement::Evaluate(Expression::Step { object: Object::of(self.tick), is_prefix })
+    }
+
+    fn parallel_assignment(&mut self) -> Option<Vec<Statement>> {
+        let variables = self.own_variables();
+        let variable = self.one_of(&variables)?;
+        self.begin_expression();
+        let object = self.object(variable, Values::Parallel);
+        self.assignment(object, Values::Parallel)
+    }
+
+    fn scalar_assignment(&mut self) -> Option<Vec<Statement>> {
+        let variables = self.scope.assignable.clone();
+        let object = Object::of(self.one_of(&variables)?);
+        self.begin_expression();
+        if self.scope.current.is_some() && self.random.once_in(3) {
+            return self.reducing_assignment(object);
+        }
+        self.assignment(object, Values::Scalar)
+    }
+
+    /// `object = e`, or `object op= e`.
+    fn assignment(&mut self, object: Object, values: Values) -> Option<Vec<Statement>> {
+        let of = self.program.type_of_object(&object);
+        if self.random.once_in(2) {
+            let made = self.expression(3, values);
+            let made = self.assignable(made, of);
+            return Some(vec![Statement::Assign(object, None, made.tree)]);
+        }
+        if of.is_real() { self.compound_of_real(object, values) } else { self.compound_of_whole(object, of, values) }
+    }
+
+    /// The variable is brought back between the bounds of its type.
+    fn compound_of_real(&mut self, object: Object, values: Values) -> Option<Vec<Statement>> {
+        let all =
+            [Operator::Add, Operator::Subtract, Operator::Multiply, Operator::Divide, Operator::Least, Operator::Most];
+        let operator = all[self.random.below(6)];
+        let made = match operator {
+            Operator::Multiply => Made::constant(Value::real(Type::Double, self.random.below(9) as f64 / -8.0)),
+            Operator::Divide => Made::constant(Value::real(Type::Float, self.random.below(9) as f64 + 1.0)),
+            _ => self.expression(2, values),
+        };
+        let made = self.fit(made, super::REAL_LIMIT);
+        let made = self.with_positive_zero(made);
+        let mut statements = vec![Statement::Assign(object.clone(), Some(operator), made.tree)];
+        if matches!(operator, Operator::Add | Operator::Subtract) {
+            let bound = Expression::Constant(Value::real(Type::Double, 1009.0));
+            let smaller = Expression::Math(Math::Fmod, vec![Expression::Own(object.clone()), bound]);
+            statements.push(Statement::Assign(object, None, smaller));
+        }
+        Some(statements)
+    }
+
+    fn compound_of_whole(&mut self, object: Object, of: Type, values: Values) -> Option<Vec<Statement>> {
+        use Operator::{Add, And, Divide, Least, Left, Most, Multiply, Or, Remainder, Right, Subtract, Xor};
+        let all = [Add, Subtract, Multiply, And, Or, Xor, Divide, Remainder, Least, Most, Right, Left];
+        let operator = all[self.random.below(12)];
+        let operator = if operator == Left && of.is_signed() { Right } else { operator };
+        let made = self.whole(2, values);
+        let mut statements = Vec::new();
+        let made = match operator {
+            Left | Right => self.bits(And, made, Made::constant(Value::int(7))),
+            Divide | Remainder => self.divisor(Some(made)),
+            Add | Subtract | Multiply if of.promoted().is_signed() || made.of.bits() > of.bits() => {
+                // The variable is made small before, unless its type is.
+                if of.bits() >= 32 {
+                    let modulus = Expression::int(30_011);
+                    statements.push(Statement::Assign(object.clone(), Some(Remainder), modulus));
+                }
+                self.fit(made, 10_000)
+            }
+            _ => made,
+        };
+        statements.push(Statement::Assign(object, Some(operator), made.tree));
+        Some(statements)
+    }
+
+    /// `s += x` of a parallel x.
+    fn reducing_assignment(&mut self, object: Object) -> Option<Vec<Statement>> {
+        use Operator::{Add, And, Least, Most, Or, Subtract, Xor};
+        let of = self.program.type_of_object(&object);
+        let current = self.scope.current?;
+        let operand = self.surely_parallel(2)?;
+        let operand = if of.is_real() { operand } else { self.as_whole(operand) };
+        let positions = self.positions(current);
+        // A sum, so that what comes of no position is 0: else it may be too great for the variable.
+        if of.is_real() {
+            let operand = self.fit(operand, 1009);
+            let operator = [Add, Subtract][self.random.below(2)];
+            let fitted = Statement::Assign(object.clone(), Some(operator), operand.tree);
+            let own = Made::new(Expression::Own(object.clone()), of, i128::MIN / 4, i128::MAX / 4);
+            let smaller = self.fit(own, 1009);
+            let _ = positions;
+            return Some(vec![fitted, Statement::Assign(object, None, smaller.tree)]);
+        }
+        let operator = [Add, Subtract, And, Or, Xor, Least, Most][self.random.below(7)];
+        let mut statements = Vec::new();
+        let operand = if matches!(operator, Add | Subtract) {
+            if of.bits() >= 32 {
+                statements.push(Statement::Assign(object.clone(), Some(Operator::Remainder), Expression::int(30_011)));
+            }
+            self.fit(operand, 30_011)
+        } else {
+            operand
+        };
+        statements.push(Statement::Assign(object, Some(operator), operand.tree));
+        Some(statements)
+    }
+
+    fn scalar_declaration(&mut self) -> Statement {
+        let of = self.any_type();
+        let made = self.fresh(2, Values::Scalar);
+        let made = self.assignable(made, of);
+        let variable = self.variable('l', None, of);
+        self.scope.scalars.push(variable);
+        self.scope.assignable.push(variable);
+        Statement::Declare(variable, Some(made.tree))
+    }
+
+    fn parallel_declaration(&mut self) -> Option<Vec<Statement>> {
+        if !Feature::Locals.is_on() {
+            return None;
+        }
+        let before = self.scope.clone();
+        let shape = match self.scope.current {
+            Some(current) if !self.random.once_in(4) => current,
+            // What `current` is where another shape has been chosen in a function is seen by other programs.
+            _ => ShapeOf::Named(self.random.below(self.program.shapes.len())),
+        };
+        let variable = self.parallel_variable('v', shape);
+        let declared = std::mem::replace(&mut self.scope, before);
+        let held = self.program.variables[variable].held;
+        let value = match held {
+            Held::Number(of) if self.can_have_value(variable) && self.random.once_in(2) => {
+                let current = self.scope.current.replace(shape);
+                let made = self.fresh(2, Values::Parallel);
+                self.scope.current = current;
+                Some(self.assignable(made, of).tree)
+            }
+            _ => None,
+        };
+        self.scope = Scope { current: self.scope.current, ..declared };
+        Some(vec![Statement::Declare(variable, value)])
+    }
+}
+
+/// Whether nothing behind these statements would be done.
+fn ends(statements: &[Statement]) -> bool {
+    matches!(statements.last(), Some(Statement::Break | Statement::Continue | Statement::Return(_)))
+}

@@ -1,0 +1,180 @@
+//! What positions get from others and send to them, and reductions.
+
+use super::{Machine, Result, View, at_none};
+use crate::c_star::number::{Operator, Prefix, Type, Value};
+use crate::c_star::tree::{Expression, Object, Reduction};
+
+impl Reduction {
+    /// What comes of no position.
+    fn identity(self, of: Type) -> Value {
+        match self {
+            Reduction::Add | Reduction::Subtract | Reduction::Or | Reduction::Xor => Value::zero(of),
+            Reduction::And => Value::whole(of, -1),
+            Reduction::Least if of.is_real() => Value::real(of, f64::INFINITY),
+            Reduction::Most if of.is_real() => Value::real(of, f64::NEG_INFINITY),
+            Reduction::Least => Value::whole(of, of.most()),
+            Reduction::Most => Value::whole(of, of.least()),
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The positions of a node one after the other, then the tree: a node's own, its first child's, its second child's.
+    pub(super) fn reduced(&mut self, reduction: Reduction, operand: &Expression, view: &View) -> Result<Value> {
+        let of = self.program.type_of(operand).promoted();
+        let values = self.parallel(operand, view)?;
+        let block = values.len().div_ceil(self.nodes);
+        let mut of_nodes = vec![reduction.identity(of); self.nodes];
+        for at in view.active() {
+            let of_node = &mut of_nodes[at / block];
+            *of_node = reduction.operator().apply(*of_node, values[at].to(of)?)?;
+        }
+        let whole = of_tree(reduction.operator(), &of_nodes, 0)?;
+        if reduction == Reduction::Subtract { whole.prefix(Prefix::Minus) } else { Ok(whole) }
+    }
+
+    /// The coordinates of a position: of C's rows.
+    pub(super) fn coordinates(&self, shape: usize, position: usize) -> Vec<i128> {
+        let mut rest = position as i128;
+        let sizes = &self.program.shapes[shape].sizes;
+        let mut coordinates = vec![0; sizes.len()];
+        for (coordinate, size) in coordinates.iter_mut().zip(sizes).rev() {
+            *coordinate = rest % size;
+            rest /= size;
+        }
+        coordinates
+    }
+
+    fn position(&self, shape: usize, coordinates: &[i128]) -> Result<usize> {
+        let mut position = 0;
+        for (coordinate, size) in coordinates.iter().zip(&self.program.shapes[shape].sizes) {
+            if !(0..*size).contains(coordinate) {
+                return Err(format!("the left index {coordinate} of a dimension of {size}"));
+            }
+            position = position * size + coordinate;
+        }
+        Ok(position as usize)
+    }
+
+    fn shape_of(&mut self, object: &Object) -> Result<(usize, usize)> {
+        let storage = self.storage(object.variable)?;
+        let shape = storage.shape.ok_or("a left index of a scalar")?;
+        Ok((shape, storage.cells))
+    }
+
+    /// For each active position, which number of the variable of any shape its indices choose.
+    pub(super) fn elsewhere(&mut self, indices: &[Expression], object: &Object, view: &View) -> Result<Vec<usize>> {
+        let mut axes = Vec::new();
+        for index in indices {
+            axes.push(self.parallel(index, view)?);
+        }
+        let places = self.places(object, view)?;
+        let (shape, cells) = self.shape_of(object)?;
+        let mut found = vec![0; view.mask.len()];
+        for at in view.active() {
+            let coordinates: Vec<i128> = axes.iter().map(|axis| axis[at].as_whole()).collect::<Result<_>>()?;
+            found[at] = self.position(shape, &coordinates)? * cells + places[at];
+        }
+        Ok(found)
+    }
+
+    /// `[i]x`, with a parallel index.
+    pub(super) fn got(&mut self, indices: &[Expression], object: &Object, view: &View) -> Result<Vec<Value>> {
+        let found = self.elsewhere(indices, object, view)?;
+        let storage = self.storage(object.variable)?;
+        let mut values = at_none(view);
+        for at in view.active() {
+            values[at] = storage.values[found[at]];
+        }
+        Ok(values)
+    }
+
+    /// The number that scalar indices choose.
+    pub(super) fn one_place(&mut self, indices: &[Expression], object: &Object, view: Option<&View>) -> Result<usize> {
+        let mut coordinates = Vec::new();
+        for index in indices {
+            coordinates.push(self.scalar(index, view)?.as_whole()?);
+        }
+        // As of one position that is active: all that stands in it is scalar.
+        let one = View { shape: 0, mask: [true].into() };
+        let place = self.places(object, &one)?[0];
+        let (shape, cells) = self.shape_of(object)?;
+        Ok(self.position(shape, &coordinates)? * cells + place)
+    }
+
+    /// `[i]x`, with scalar indices.
+    pub(super) fn one_position(
+        &mut self,
+        indices: &[Expression],
+        object: &Object,
+        view: Option<&View>,
+    ) -> Result<Value> {
+        let place = self.one_place(indices, object, view)?;
+        Ok(self.storage(object.variable)?.values[place])
+    }
+
+    /// `[i]x = e` and `[i]x op= e`: all is evaluated at all active positions first.
+    pub(super) fn send(
+        &mut self,
+        indices: &[Expression],
+        object: &Object,
+        operator: Option<Operator>,
+        value: &Expression,
+    ) -> Result<()> {
+        for index in indices {
+            self.call_ahead(index)?;
+        }
+        self.call_ahead_of(object)?;
+        self.call_ahead(value)?;
+        let view = self.view();
+        let sent = match &view {
+            Some(view) if self.is_sent_by_all(indices, object, value) => {
+                let found = self.elsewhere(indices, object, view)?;
+                let values = self.parallel(value, view)?;
+                view.active().map(|at| (found[at], values[at])).collect()
+            }
+            _ => {
+                let value = self.scalar(value, view.as_ref())?;
+                vec![(self.one_place(indices, object, view.as_ref())?, value)]
+            }
+        };
+        self.stored(object, operator, &sent)
+    }
+
+    fn is_sent_by_all(&self, indices: &[Expression], object: &Object, value: &Expression) -> bool {
+        let get = Expression::Get(indices.to_vec(), object.clone());
+        self.program.is_parallel(&get) || self.program.is_parallel(value)
+    }
+
+    /// What was sent goes into its places, in the order of the senders; of plain ones the contenders are kept in mind.
+    fn stored(&mut self, object: &Object, operator: Option<Operator>, sent: &[(usize, Value)]) -> Result<()> {
+        let of = self.program.type_of_object(object);
+        let storage = self.storage(object.variable)?;
+        let cells = storage.cells;
+        let mut contenders = std::collections::BTreeMap::<_, Vec<Value>>::new();
+        for (place, value) in sent {
+            let held = &mut storage.values[*place];
+            match operator {
+                Some(operator) => *held = operator.apply(*held, *value)?.to(of)?,
+                None => {
+                    *held = value.to(of)?;
+                    contenders.entry((place / cells, place % cells)).or_default().push(*held);
+                }
+            }
+        }
+        contenders.retain(|_, values| values.iter().any(|value| *value != values[0]));
+        self.contenders = contenders;
+        Ok(())
+    }
+}
+
+/// What a node's subtree gives.
+fn of_tree(operator: Operator, of_nodes: &[Value], node: usize) -> Result<Value> {
+    let mut value = of_nodes[node];
+    for child in [2 * node + 1, 2 * node + 2] {
+        if child < of_nodes.len() {
+            value = operator.apply(value, of_tree(operator, of_nodes, child)?)?;
+        }
+    }
+    Ok(value)
+}

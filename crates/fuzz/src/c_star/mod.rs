@@ -1,0 +1,89 @@
+//! Random programs in C*, and what they must print: `trivium-fuzz c-star`. What they must print is worked out from the tree of a program, by
+//! what the language's page says; nothing of the compiler is used. Of the compiler it is seen whether it gives the same, on any number of nodes, simulated
+//! under several protocols and run for real.
+
+pub mod features;
+mod generate;
+mod machine;
+mod number;
+mod text;
+mod tree;
+mod trial;
+
+use crate::random::Random;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tree::Program;
+use trial::{Bench, Way};
+
+pub struct CStarOptions {
+    pub cases: u64,
+    pub seed: u64,
+    /// Only this one.
+    pub case: Option<u64>,
+    /// These numbers of nodes, in place of all.
+    pub nodes: Vec<usize>,
+    /// These protocols, in simulations, in place of all.
+    pub protocols: Vec<String>,
+    pub keep: PathBuf,
+    pub trivium: PathBuf,
+}
+
+/// A random program, which is not too long.
+fn program(seed: u64, case: u64) -> Result<Program, String> {
+    for attempt in 0..20 {
+        let program = generate::generated(Random::of_case(seed.wrapping_mul(1009).wrapping_add(attempt), case));
+        match machine::printed(&program, 1, &[]) {
+            Ok(_) => return Ok(program),
+            Err(what) if what.contains("does too much") => {}
+            Err(what) => {
+                return Err(format!("the generator has made a wrong program: {what}\n{}", text::written(&program)));
+            }
+        }
+    }
+    Err("20 programs in a row are too long".into())
+}
+
+/// Tries random programs; gives the number of those that printed something else.
+///
+/// # Errors
+/// Something cannot be started or written, or a program is wrong.
+pub fn try_programs(options: &CStarOptions) -> Result<u64, String> {
+    let bench = Bench::new(&options.trivium)?;
+    let ways = Way::asked(&options.nodes, &options.protocols);
+    let cases = options.case.map_or(0..options.cases, |case| case..case + 1);
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    let mut findings = 0;
+    for case in cases {
+        let program = program(options.seed, case)?;
+        let way = &ways[(case % ways.len() as u64) as usize];
+        *counts.entry(way.shown()).or_default() += 1;
+        let Some(what) = bench.wrong(&program, way)? else { continue };
+        findings += 1;
+        let file = keep(&options.keep, &format!("{}-{case}.cs", options.seed), &program)?;
+        println!("FINDING in case {case}, {}: {what}", way.shown());
+        println!("  trivium {}", way.words(&file).join(" "));
+        println!(
+            "  again: make c-star-random SEED={} CASE={case} NODES={} HOW={}",
+            options.seed,
+            way.nodes(),
+            way.protocol()
+        );
+    }
+    let told: Vec<String> = counts.iter().map(|(way, count)| format!("{way}: {count}")).collect();
+    let all: u64 = counts.values().sum();
+    println!("c-star: seed {}: {all} programs, {findings} findings ({})", options.seed, told.join(", "));
+    Ok(findings)
+}
+
+/// Keeps a program; says where.
+fn keep(folder: &Path, name: &str, program: &Program) -> Result<PathBuf, String> {
+    let file = folder.join(name);
+    let told = |error: std::io::Error| format!("{}: {error}", file.display());
+    std::fs::create_dir_all(folder).map_err(told)?;
+    std::fs::write(&file, text::written(program)).map_err(told)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests;

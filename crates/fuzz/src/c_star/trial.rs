@@ -1,0 +1,138 @@
+//! Compiles and runs a program in one way, and compares what it prints with what it must print.
+
+use super::machine;
+use super::text;
+use super::tree::Program;
+use crate::run::{reader, waited};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The protocol's name that stands for runs for real.
+const RUN: &str = "run";
+
+/// How a program is run: simulated, or for real.
+pub struct Way {
+    protocol: String,
+    is_real: bool,
+    nodes: usize,
+}
+
+impl Way {
+    fn new(protocol: &str, nodes: usize) -> Way {
+        match protocol {
+            RUN => Way { protocol: "stache".into(), is_real: true, nodes },
+            _ => Way { protocol: protocol.into(), is_real: false, nodes },
+        }
+    }
+
+    /// Every number of nodes under every protocol that is asked for; else each number once, and each protocol once.
+    pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Way> {
+        if nodes.is_empty() && protocols.is_empty() {
+            let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Way::new("uncached", nodes));
+            let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3)];
+            return of_uncached.into_iter().chain(others.map(|(name, nodes)| Way::new(name, nodes))).collect();
+        }
+        let nodes = if nodes.is_empty() { &[3][..] } else { nodes };
+        let all = |protocol: &str| nodes.iter().map(|nodes| Way::new(protocol, *nodes)).collect::<Vec<_>>();
+        match protocols {
+            [] => all("uncached"),
+            _ => protocols.iter().flat_map(|protocol| all(protocol)).collect(),
+        }
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// As it is asked for.
+    pub fn protocol(&self) -> &str {
+        if self.is_real { RUN } else { &self.protocol }
+    }
+
+    pub fn shown(&self) -> String {
+        format!("{} with {} nodes", self.protocol(), self.nodes)
+    }
+
+    /// The words of the command.
+    pub fn words(&self, program: &Path) -> Vec<String> {
+        let nodes = self.nodes.to_string();
+        let file = program.display().to_string();
+        let mut words = match self.is_real {
+            true => vec!["run".to_string(), file],
+            false => vec!["sim".to_string(), file, "-m".into(), "typhoon".into()],
+        };
+        words.extend(["-p", &self.protocol, "-n", &nodes, "--cc=-w"].map(str::to_string));
+        words
+    }
+}
+
+/// A folder for programs and for what is compiled of them.
+pub struct Bench {
+    folder: tempfile::TempDir,
+    trivium: PathBuf,
+}
+
+impl Bench {
+    /// # Errors
+    /// There is no room.
+    pub fn new(trivium: &Path) -> Result<Bench, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        Ok(Bench { folder, trivium: trivium.to_path_buf() })
+    }
+
+    /// What is wrong with what a program prints, if anything is.
+    ///
+    /// # Errors
+    /// It cannot be run, or the program is wrong.
+    pub fn wrong(&self, program: &Program, way: &Way) -> Result<Option<String>, String> {
+        let file = self.folder.path().join("random.cs");
+        std::fs::write(&file, text::written(program)).map_err(|error| format!("{}: {error}", file.display()))?;
+        let seen = self.run(&way.words(&file))?;
+        let heard: Vec<&str> = match &seen {
+            Ok(output) => output.lines().collect(),
+            Err(_) => Vec::new(),
+        };
+        let expected = machine::printed(program, way.nodes, &heard);
+        let expected = expected
+            .map_err(|what| format!("a program is wrong on {} nodes: {what}\n{}", way.nodes, text::written(program)))?;
+        Ok(match seen {
+            Err(what) => Some(what),
+            Ok(_) => difference(&expected, &heard),
+        })
+    }
+
+    /// The program's own output, or how it failed.
+    fn run(&self, words: &[String]) -> Result<Result<String, String>, String> {
+        let mut child = Command::new(&self.trivium)
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{} cannot be started: {error}", self.trivium.display()))?;
+        let (out, err) = (reader(child.stdout.take()), reader(child.stderr.take()));
+        let (status, slow) = waited(&mut child, true)?;
+        let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+        let (out, err) = (String::from_utf8_lossy(&out).into_owned(), String::from_utf8_lossy(&err).into_owned());
+        if let Some(slow) = slow {
+            return Ok(Err(slow));
+        }
+        if !status.success() {
+            return Ok(Err(format!("{status}\n{}", err.trim_end())));
+        }
+        Ok(out
+            .split_once("\noutput\n")
+            .map(|(_, output)| output.to_string())
+            .ok_or_else(|| format!("no output: {out}")))
+    }
+}
+
+/// The first line that differs.
+fn difference(expected: &[String], heard: &[&str]) -> Option<String> {
+    let lines = expected.len().max(heard.len());
+    let differs = |line: &usize| expected.get(*line).map(String::as_str) != heard.get(*line).copied();
+    let line = (0..lines).find(differs)?;
+    let told = |line: Option<&str>| line.map_or("nothing".to_string(), |line| format!("`{line}`"));
+    let (wanted, printed) = (told(expected.get(line).map(String::as_str)), told(heard.get(line).copied()));
+    Some(format!("line {} is {printed}, and must be {wanted}", line + 1))
+}
