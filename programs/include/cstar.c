@@ -46,19 +46,28 @@ ssize_t write(int file, const void *text, size_t bytes) {
 
 /* ---- Shapes and memory ---------------------------------------------------------------------------- */
 
-void cstar_lay_out(struct cstar_shape *shape) {
+void cstar_lay_out(const struct cstar_shape *shape) {
     int64_t all = 1, nodes = trivium_nodes();
     for (int i = shape->rank - 1; i >= 0; i--) {
-        shape->below[i] = (int)all;
         all *= shape->size[i];
         if (all > INT32_MAX) fail("c-star: the shape %s has more than %d positions", shape->name, INT32_MAX);
     }
     int64_t block = (all + nodes - 1) / nodes, first = block * trivium_node();
     int64_t rest = first < all ? all - first : 0;
-    shape->all = (int)all;
-    shape->block = (int)block;
-    shape->first = (int)first;
-    shape->count = (int)(rest < block ? rest : block);
+    *shape->state = (struct cstar_state){
+        .shape = shape,
+        .all = (int)all,
+        .block = (int)block,
+        .first = (int)(first < all ? first : all),
+        .count = (int)(rest < block ? rest : block),
+    };
+}
+
+void cstar_is_same(const struct cstar_shape *shape) {
+    const struct cstar_shape *other = shape->state->shape;
+    int is_same = shape->rank == other->rank;
+    for (int i = 0; i < shape->rank; i++) is_same = is_same && shape->size[i] == other->size[i];
+    if (!is_same) fail("c-star: the shape %s has other sizes in one file than in another", shape->name);
 }
 
 /* Each node's part lies in pages of its own, whose home it is since it touches them first. */
@@ -114,7 +123,7 @@ void cstar_unwind(const int *mark) {
 
 void *cstar_local(const struct cstar_shape *shape, size_t bytes, int is_filled, const char *name) {
     void *own = piece(cstar_part(shape, bytes), name);
-    if (!is_filled || shape->context) memset(own, 0, (size_t)shape->count * bytes);
+    if (!is_filled || shape->state->context) memset(own, 0, (size_t)shape->state->count * bytes);
     return own;
 }
 
@@ -123,8 +132,8 @@ void cstar_locals(const struct cstar_shape *shape, size_t bytes, void **variable
 }
 
 void *cstar_space(const struct cstar_shape *shape, size_t bytes) {
-    void *space = malloc((size_t)shape->count * bytes + 1);
-    if (!space) fail("c-star: no memory for %d positions of the shape %s", shape->count, shape->name);
+    void *space = malloc((size_t)shape->state->count * bytes + 1);
+    if (!space) fail("c-star: no memory for %d positions of the shape %s", shape->state->count, shape->name);
     return space;
 }
 
@@ -139,36 +148,41 @@ void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index
          shape->name, dimension, shape->size[dimension]);
 }
 
+void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
+    char *part = cstar_part_of(own, bytes, shape, place / shape->state->block);
+    return part + (size_t)(place % shape->state->block) * bytes;
+}
+
 void cstar_no_rank(const struct cstar_shape *shape, int indices) {
     fail("c-star: the shape %s has %d dimensions, and %d left indices stand here", shape->name, shape->rank, indices);
 }
 
 /* ---- Contexts ------------------------------------------------------------------------------------- */
 
-struct cstar_context cstar_enter(struct cstar_shape *shape) {
+struct cstar_context cstar_enter(const struct cstar_shape *shape) {
     unsigned char *mask = cstar_space(shape, 1);
-    memset(mask, 0, (size_t)shape->count);
-    return (struct cstar_context){shape, shape->context, mask};
+    memset(mask, 0, (size_t)shape->state->count);
+    return (struct cstar_context){shape, shape->state->context, mask};
 }
 
-void cstar_narrow(struct cstar_context *context) { context->shape->context = context->mask; }
+void cstar_narrow(struct cstar_context *context) { context->shape->state->context = context->mask; }
 
 void cstar_otherwise(struct cstar_context *context) {
-    for (int i = 0; i < context->shape->count; i++) {
+    for (int i = 0; i < context->shape->state->count; i++) {
         context->mask[i] = !context->mask[i] && (!context->outer || context->outer[i]);
     }
 }
 
-struct cstar_context cstar_everywhere(struct cstar_shape *shape) {
-    struct cstar_context context = {shape, shape->context, 0};
-    shape->context = 0;
+struct cstar_context cstar_everywhere(const struct cstar_shape *shape) {
+    struct cstar_context context = {shape, shape->state->context, 0};
+    shape->state->context = 0;
     return context;
 }
 
-void cstar_widen(struct cstar_context *context) { context->shape->context = context->outer; }
+void cstar_widen(struct cstar_context *context) { context->shape->state->context = context->outer; }
 
 void cstar_leave(struct cstar_context *context) {
-    context->shape->context = context->outer;
+    context->shape->state->context = context->outer;
     free(context->mask);
 }
 
@@ -197,15 +211,15 @@ struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_
     post.places = piece(cstar_part(from, sizeof(int)), "post");
     post.values = piece(cstar_part(from, bytes), "post");
     int *at = calloc((size_t)nodes + 1, sizeof(int));
-    if (!at) fail("c-star: no memory for a send of %d positions of the shape %s", from->count, from->name);
-    for (int i = 0; i < from->count; i++) {
-        if (cstar_active(from, i)) at[places[i] / to->block + 1]++;
+    if (!at) fail("c-star: no memory for a send of %d positions of the shape %s", from->state->count, from->name);
+    for (int i = 0; i < from->state->count; i++) {
+        if (cstar_active(from, i)) at[places[i] / to->state->block + 1]++;
     }
     for (int i = 0; i < nodes; i++) at[i + 1] += at[i];
     memcpy(post.begin, at, table);
-    for (int i = 0; i < from->count; i++) {
+    for (int i = 0; i < from->state->count; i++) {
         if (!cstar_active(from, i)) continue;
-        int slot = at[places[i] / to->block]++;
+        int slot = at[places[i] / to->state->block]++;
         post.places[slot] = places[i];
         memcpy(post.values + (size_t)slot * bytes, (const char *)values + (size_t)i * bytes, bytes);
     }

@@ -25,10 +25,19 @@ enum { cstar_naive = 1 };
 
 enum { CSTAR_RANK = 4 };
 
+struct cstar_state;
+
+/* What is known of a shape when a program is compiled, in each file that names it. */
 struct cstar_shape {
     const char *name;
     int rank, size[CSTAR_RANK];
-    int below[CSTAR_RANK];        /* positions for each step in a dimension */
+    int below[CSTAR_RANK]; /* positions for each step in a dimension */
+    struct cstar_state *state;
+};
+
+/* What is known when it begins. */
+struct cstar_state {
+    const struct cstar_shape *shape;
     int all;                      /* positions in all */
     int block;                    /* positions of a node, at most */
     int first, count;             /* of this node */
@@ -36,11 +45,13 @@ struct cstar_shape {
 };
 
 /* Collective, before main. */
-void cstar_lay_out(struct cstar_shape *shape);
+void cstar_lay_out(const struct cstar_shape *shape);
+/* A shape that another file lays out has the sizes that it has there. */
+void cstar_is_same(const struct cstar_shape *shape);
 void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *name);
 
 static inline int cstar_rankof(const struct cstar_shape *shape) { return shape->rank; }
-static inline int cstar_positionsof(const struct cstar_shape *shape) { return shape->all; }
+static inline int cstar_positionsof(const struct cstar_shape *shape) { return shape->state->all; }
 
 __attribute__((noreturn)) void cstar_no_dimension(const struct cstar_shape *shape, int dimension);
 __attribute__((noreturn)) void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index);
@@ -50,33 +61,57 @@ static inline int cstar_dimof(const struct cstar_shape *shape, int dimension) {
     return shape->size[dimension];
 }
 
-/* The coordinate of a position of this node. */
-static inline int cstar_coordinate(const struct cstar_shape *shape, int position, int dimension) {
+/* ---- Loops over positions ------------------------------------------------------------------------- */
+
+/* Some of this node's positions, which differ in the last dimension only: so that coordinates are no divisions. */
+struct cstar_run {
+    int begin, end;
+    int last;                  /* the last coordinate of position 0, if the run began there */
+    int others[CSTAR_RANK - 1]; /* the other coordinates */
+};
+
+/* Goes on to the next run, if there is one. */
+static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_run *run) {
+    int size = shape->size[shape->rank - 1];
+    run->begin = run->end;
+    if (run->begin >= shape->state->count) return 0;
+    int row = (shape->state->first + run->begin) / size;
+    run->last = shape->state->first - row * size;
+    run->end = size - run->last < shape->state->count ? size - run->last : shape->state->count;
+    for (int i = shape->rank - 2; i >= 0; i--) {
+        run->others[i] = row % shape->size[i];
+        row /= shape->size[i];
+    }
+    return 1;
+}
+
+/* The coordinate of a position of a run. */
+static inline int cstar_coordinate(const struct cstar_shape *shape, const struct cstar_run *run, int position,
+                                   int dimension) {
     if ((unsigned)dimension >= (unsigned)shape->rank) cstar_no_dimension(shape, dimension);
-    int place = shape->first + position;
-    return (dimension ? place / shape->below[dimension] : place / shape->below[0]) % shape->size[dimension];
+    return dimension == shape->rank - 1 ? run->last + position : run->others[dimension];
 }
 
 /* ---- Contexts ----------------------------------------------------------------------------------- */
 
 static inline int cstar_active(const struct cstar_shape *shape, int position) {
-    return !shape->context || shape->context[position];
+    return !shape->state->context || shape->state->context[position];
 }
 
 /* A context that a block has made, and the one that it gives back. */
 struct cstar_context {
-    struct cstar_shape *shape;
+    const struct cstar_shape *shape;
     const unsigned char *outer;
     unsigned char *mask;
 };
 
 /* Makes a context of no positions, which is not the current one yet. */
-struct cstar_context cstar_enter(struct cstar_shape *shape);
+struct cstar_context cstar_enter(const struct cstar_shape *shape);
 /* It is the current one from now on. */
 void cstar_narrow(struct cstar_context *context);
 /* The positions of the outer context that are not in this one. */
 void cstar_otherwise(struct cstar_context *context);
-struct cstar_context cstar_everywhere(struct cstar_shape *shape);
+struct cstar_context cstar_everywhere(const struct cstar_shape *shape);
 /* The outer context is the current one again; the mask stays. */
 void cstar_widen(struct cstar_context *context);
 void cstar_leave(struct cstar_context *context);
@@ -97,7 +132,7 @@ void cstar_release(void *pointer);
 /* The bytes from the part of a node to that of the next: whole pages. */
 enum { CSTAR_PAGE = 4096 };
 static inline size_t cstar_part(const struct cstar_shape *shape, size_t bytes) {
-    return ((size_t)shape->block * bytes + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
+    return ((size_t)shape->state->block * bytes + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
 }
 
 static inline int cstar_index(const struct cstar_shape *shape, int dimension, int64_t index) {
@@ -126,9 +161,13 @@ static inline void *cstar_part_of(const void *own, size_t bytes, const struct cs
     return (void *)((uintptr_t)own + (uintptr_t)((intptr_t)(node - trivium_node()) * (intptr_t)cstar_part(shape, bytes)));
 }
 
-/* Where the element of a variable at a position of any node lies. */
+void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
+
+/* Where the element of a variable at a place of any node lies. */
 static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
-    return (char *)cstar_part_of(own, bytes, shape, place / shape->block) + (size_t)(place % shape->block) * bytes;
+    unsigned position = (unsigned)(place - shape->state->first);
+    if (position < (unsigned)shape->state->count) return (char *)own + (size_t)position * bytes;
+    return cstar_elsewhere(own, bytes, shape, place);
 }
 
 static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
@@ -139,8 +178,8 @@ static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_s
 /* The same if it is this node's; else null. */
 static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
                               int64_t c, int64_t d) {
-    int place = cstar_place(shape, a, b, c, d);
-    return place / shape->block == trivium_node() ? cstar_of(own, bytes, shape, place) : 0;
+    unsigned position = (unsigned)(cstar_place(shape, a, b, c, d) - shape->state->first);
+    return position < (unsigned)shape->state->count ? (char *)own + (size_t)position * bytes : 0;
 }
 
 /* Values that each active position of a shape has sent to a position of another one. Each node takes those that are for its own positions: in the order of

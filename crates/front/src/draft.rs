@@ -17,6 +17,15 @@ pub(crate) struct Storage {
     pub count: String,
 }
 
+/// A declaration of a shape.
+pub(crate) struct FileShape {
+    pub name: String,
+    /// The object in C.
+    pub object: String,
+    /// Whether it is `extern`.
+    pub is_elsewhere: bool,
+}
+
 /// A parallel variable at file scope, which must be allocated.
 pub(crate) struct FileVariable {
     pub name: String,
@@ -49,8 +58,8 @@ pub(crate) struct Draft<'a> {
     pub main: Option<Main>,
     /// Whether the file has a `splitc_main` or a `main`.
     pub has_main: bool,
-    /// Shapes of C* that this file defines.
-    pub shapes: Vec<String>,
+    /// Shapes of C* that this file declares, in all of its declarations.
+    pub shapes: Vec<FileShape>,
     /// Parallel variables that it defines.
     pub parallel: Vec<FileVariable>,
     /// Functions with something parallel, by their names.

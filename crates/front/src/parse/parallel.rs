@@ -159,7 +159,7 @@ impl Parser<'_> {
         }
         let mut hidden = Vec::new();
         if shape.is_current() {
-            hidden.push("struct cstar_shape *cstar_shape_current".to_string());
+            hidden.push("const struct cstar_shape *cstar_shape_current".to_string());
         }
         if let Some(result) = &result {
             self.draft.edits.just_before(name, "*");

@@ -3,6 +3,7 @@
 use super::{Parse, Parser};
 use crate::Dialect;
 use crate::dialect::c_star;
+use crate::draft::FileShape;
 use crate::lex::Kind;
 use crate::scope::Symbol;
 use crate::tree::{Expression, Form, StatementForm};
@@ -87,21 +88,26 @@ impl Parser<'_> {
         if !(is_own || is_extern && self.scopes.find("shape").is_none()) {
             return Ok(false);
         }
-        let is_elsewhere = self.is("extern");
-        self.at += usize::from(is_extern);
+        let first = self.at;
+        let storage = if is_extern { format!("{} ", self.word()) } else { String::new() };
+        if is_extern {
+            self.draft.edits.remove(first);
+            self.at += 1;
+        }
         if !is_file {
             self.error(self.at, self.at, "shapes in functions are not there yet").help("declare it at file scope");
         }
-        self.draft.edits.instead(self.at, "struct cstar_shape");
+        self.draft.edits.instead(self.at, "static const struct cstar_shape __attribute__((unused))");
         self.at += 1;
-        let mut asserted = String::new();
+        let (mut states, mut asserted) = (Vec::new(), String::new());
         loop {
-            self.shape(is_elsewhere, &mut asserted)?;
+            states.push(self.shape(storage == "extern ", &mut asserted)?);
             if !self.eat(",") {
                 break;
             }
         }
         self.expect(";")?;
+        self.draft.edits.before(first, &format!("{storage}struct cstar_state {}; ", states.join(", ")));
         self.draft.edits.after(self.at - 1, &asserted);
         Ok(true)
     }
@@ -110,8 +116,8 @@ impl Parser<'_> {
         self.draft.token_at(at).kind == Kind::Name
     }
 
-    /// `[n][m] name`: the sizes become what the object of that name begins with.
-    fn shape(&mut self, is_elsewhere: bool, asserted: &mut String) -> Parse<()> {
+    /// `[n][m] name`: the sizes become what the object of that name begins with. Gives the object of what is known when the program begins.
+    fn shape(&mut self, is_elsewhere: bool, asserted: &mut String) -> Parse<String> {
         let first = self.at;
         let mut sizes = Vec::new();
         while self.eat("[") {
@@ -143,18 +149,20 @@ impl Parser<'_> {
         if name > first {
             self.draft.edits.replace(first, name - 1, "");
         }
-        let object = c_star::object(&word);
-        let rank = sizes.len();
-        if is_elsewhere {
-            self.draft.edits.instead(name, &object);
-        } else {
-            let sizes = sizes.join(", ");
-            let begin = format!("{object} = {{.name = \"{word}\", .rank = {rank}, .size = {{{sizes}}}}}");
-            self.draft.edits.instead(name, &begin);
-            self.draft.shapes.push(word.clone());
-        }
+        let (rank, state) = (sizes.len(), format!("cstar_state_{word}"));
+        // Declared again, it is held against what was declared before, and not used.
+        let again = self.draft.shapes.iter().filter(|shape| shape.name == word).count();
+        let object = c_star::object(&if again > 0 { format!("{word}__{again}") } else { word.clone() });
+        let below: Vec<String> = (0..rank).map(|axis| product(&sizes[axis + 1..])).collect();
+        let begin = format!(
+            "{object} = {{.name = \"{word}\", .rank = {rank}, .size = {{{}}}, .below = {{{}}}, .state = &{state}}}",
+            sizes.join(", "),
+            below.join(", ")
+        );
+        self.draft.edits.instead(name, &begin);
+        self.draft.shapes.push(FileShape { name: word.clone(), object, is_elsewhere });
         self.scopes.declare(&word, Symbol::Shape(Rc::new(ParallelShape { name: word.clone(), rank })));
-        Ok(())
+        Ok(state)
     }
 
     /// `with`, `where` or `everywhere`, if one stands here.
@@ -260,4 +268,10 @@ impl Parser<'_> {
         self.at += 1;
         Some(Expression { form: Form::Coordinate(axis), ty: Type::number(), first, last: first })
     }
+}
+
+/// A product in C, cut to an `int`: one that is too large is told when the shape is laid out.
+fn product(sizes: &[String]) -> String {
+    let all: String = sizes.iter().map(|size| format!(" * (unsigned){size}")).collect();
+    format!("(int)(1u{all})")
 }

@@ -3,7 +3,7 @@
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
 use super::flow::{Accesses, Flow, GET, MEMORY, READ, REUSE, SEND, WRITE};
-use super::parallel::{Ahead, has_effects, is_parallel, object, positions, variable_of};
+use super::parallel::{Ahead, NOWHERE, has_effects, is_parallel, object, positions, variable_of};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
@@ -241,8 +241,7 @@ impl Loops<'_, '_> {
         }
         let (place, value) = (self.temporary(), self.temporary());
         let text = self.text(right);
-        let ty =
-            if is_combining { format!("__typeof_unqual__(({{ int cstar_vp = 0; ({text}); }}))") } else { indexed.ty() };
+        let ty = if is_combining { format!("__typeof_unqual__(({{ {NOWHERE}({text}); }}))") } else { indexed.ty() };
         let (memory, places) = (self.space(&ty, &value, &current), self.space("int", &place, &current));
         let found = format!("{place}[cstar_vp] = cstar_place({}, {});", indexed.object, self.axes(axes));
         self.get_all(ahead);
@@ -346,7 +345,7 @@ impl Loops<'_, '_> {
         let (ahead, place, positions) = (self.done(ahead), self.point(accesses), positions(&current));
         self.flow.push(Flow::Barrier);
         Some(format!(
-            "({{ {ahead}{place}int cstar_vp = 0; __auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
+            "({{ {ahead}{place}{NOWHERE}__auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
         ))
     }
 

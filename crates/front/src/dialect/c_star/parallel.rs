@@ -95,8 +95,13 @@ pub(super) fn has_effects(draft: &Draft, expression: &Expression) -> bool {
 /// A loop over a node's active positions of a shape, up to what is done at each.
 pub(super) fn positions(shape: &ParallelShape) -> String {
     let object = object(&shape.name);
-    format!("for (int cstar_vp = 0; cstar_vp < {object}.count; cstar_vp++) if (cstar_active(&{object}, cstar_vp)) ")
+    format!(
+        "for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run);) for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) if (cstar_active(&{object}, cstar_vp)) "
+    )
 }
+
+/// What an expression of a loop names, where it is not evaluated and only its type is wanted.
+pub(super) const NOWHERE: &str = "struct cstar_run cstar_run __attribute__((unused)) = {0}; int cstar_vp = 0; ";
 
 /// What is done before the loop of a statement, in its order: scalar values, once for all positions; values that are got, and other communication.
 #[derive(Default)]

@@ -15,10 +15,13 @@ pub(crate) fn end(draft: &mut Draft) {
     let mut text = String::from(
         "\n# 1 \"<c-star>\"\n__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n",
     );
-    for shape in &draft.shapes {
-        text.push_str(&format!("    cstar_lay_out(&{});\n", object(shape)));
+    for shape in draft.shapes.iter().filter(|shape| !shape.is_elsewhere) {
+        text.push_str(&format!("    cstar_lay_out(&{});\n", shape.object));
     }
     text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
+    for shape in draft.shapes.iter().filter(|shape| shape.is_elsewhere) {
+        text.push_str(&format!("    cstar_is_same(&{});\n", shape.object));
+    }
     for variable in &draft.parallel {
         text.push_str(&format!("    {}\n", allocated(variable)));
     }
