@@ -160,30 +160,52 @@ void cstar_no_rank(const struct cstar_shape *shape, int indices) {
 /* ---- Contexts ------------------------------------------------------------------------------------- */
 
 struct cstar_context cstar_enter(const struct cstar_shape *shape) {
+    const struct cstar_state *state = shape->state;
+    int size = shape->size[shape->rank - 1];
+    int runs = state->count ? (state->first + state->count - 1) / size - state->first / size + 1 : 0;
     unsigned char *mask = cstar_space(shape, 1);
-    memset(mask, 0, (size_t)shape->state->count);
-    return (struct cstar_context){shape, shape->state->context, mask};
+    struct cstar_span *spans = malloc((size_t)runs * sizeof *spans + 1);
+    if (!spans) fail("c-star: no memory for a context of the shape %s", shape->name);
+    memset(mask, 0, (size_t)state->count);
+    return (struct cstar_context){shape, state->context, state->spans, mask, spans};
 }
 
-void cstar_narrow(struct cstar_context *context) { context->shape->state->context = context->mask; }
+void cstar_narrow(struct cstar_context *context) {
+    struct cstar_state *state = context->shape->state;
+    struct cstar_run run = {0};
+    state->context = 0;
+    for (struct cstar_span *span = context->spans; cstar_next_run(context->shape, &run); span++) {
+        while (run.begin < run.end && !context->mask[run.begin]) run.begin++;
+        while (run.begin < run.end && !context->mask[run.end - 1]) run.end--;
+        const unsigned char *hole = memchr(context->mask + run.begin, 0, (size_t)(run.end - run.begin));
+        *span = (struct cstar_span){run.begin, run.end, !hole};
+    }
+    state->context = context->mask;
+    state->spans = context->spans;
+}
 
 void cstar_otherwise(struct cstar_context *context) {
     for (int i = 0; i < context->shape->state->count; i++) {
         context->mask[i] = !context->mask[i] && (!context->outer || context->outer[i]);
     }
+    cstar_narrow(context);
 }
 
 struct cstar_context cstar_everywhere(const struct cstar_shape *shape) {
-    struct cstar_context context = {shape, shape->state->context, 0};
+    struct cstar_context context = {shape, shape->state->context, shape->state->spans, 0, 0};
     shape->state->context = 0;
     return context;
 }
 
-void cstar_widen(struct cstar_context *context) { context->shape->state->context = context->outer; }
+void cstar_widen(struct cstar_context *context) {
+    context->shape->state->context = context->outer;
+    context->shape->state->spans = context->outer_spans;
+}
 
 void cstar_leave(struct cstar_context *context) {
-    context->shape->state->context = context->outer;
+    cstar_widen(context);
     free(context->mask);
+    free(context->spans);
 }
 
 /* ---- Sends ---------------------------------------------------------------------------------------- */

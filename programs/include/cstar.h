@@ -42,6 +42,12 @@ struct cstar_state {
     int block;                    /* positions of a node, at most */
     int first, count;             /* of this node */
     const unsigned char *context; /* whether each position of this node is active; null: all are */
+    const struct cstar_span *spans; /* of a context: which positions of each run these are */
+};
+
+/* The active positions of a run: all from the first to the last of them, or some. */
+struct cstar_span {
+    int begin, end, is_solid;
 };
 
 /* Collective, before main. */
@@ -63,27 +69,43 @@ static inline int cstar_dimof(const struct cstar_shape *shape, int dimension) {
 
 /* ---- Loops over positions ------------------------------------------------------------------------- */
 
-/* Some of this node's positions, which differ in the last dimension only: so that coordinates are no divisions. */
+enum { CSTAR_NEAR = 16 };
+
+/* Some of this node's positions, which differ in the last dimension only: so that coordinates are no divisions. From the first active one to the last. */
 struct cstar_run {
-    int begin, end;
-    int last;                  /* the last coordinate of position 0, if the run began there */
+    int begin, end, next;
+    int last;                   /* the last coordinate of position 0, if the run began there */
     int others[CSTAR_RANK - 1]; /* the other coordinates */
+    const unsigned char *mask;  /* which of them are active; null: all are */
+    void *near[CSTAR_NEAR];     /* of what cstar_near gives */
 };
 
-/* Goes on to the next run, if there is one. */
+/* Goes on to the next run with active positions, if there is one. */
 static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_run *run) {
-    int size = shape->size[shape->rank - 1];
-    run->begin = run->end;
-    if (run->begin >= shape->state->count) return 0;
-    int row = (shape->state->first + run->begin) / size;
-    run->last = shape->state->first - row * size;
-    run->end = size - run->last < shape->state->count ? size - run->last : shape->state->count;
+    const struct cstar_state *state = shape->state;
+    int size = shape->size[shape->rank - 1], row;
+    do {
+        run->begin = run->next;
+        if (run->begin >= state->count) return 0;
+        row = (state->first + run->begin) / size;
+        run->last = state->first - row * size;
+        run->next = run->end = size - run->last < state->count ? size - run->last : state->count;
+        run->mask = 0;
+        if (state->context) {
+            const struct cstar_span *span = &state->spans[row - state->first / size];
+            run->begin = span->begin;
+            run->end = span->end;
+            if (!span->is_solid) run->mask = state->context;
+        }
+    } while (run->begin >= run->end);
     for (int i = shape->rank - 2; i >= 0; i--) {
         run->others[i] = row % shape->size[i];
         row /= shape->size[i];
     }
     return 1;
 }
+
+static inline int cstar_is_in(const struct cstar_run *run, int position) { return !run->mask || run->mask[position]; }
 
 /* The coordinate of a position of a run. */
 static inline int cstar_coordinate(const struct cstar_shape *shape, const struct cstar_run *run, int position,
@@ -94,6 +116,7 @@ static inline int cstar_coordinate(const struct cstar_shape *shape, const struct
 
 /* ---- Contexts ----------------------------------------------------------------------------------- */
 
+/* Whether a position of this node is active. */
 static inline int cstar_active(const struct cstar_shape *shape, int position) {
     return !shape->state->context || shape->state->context[position];
 }
@@ -102,7 +125,9 @@ static inline int cstar_active(const struct cstar_shape *shape, int position) {
 struct cstar_context {
     const struct cstar_shape *shape;
     const unsigned char *outer;
+    const struct cstar_span *outer_spans;
     unsigned char *mask;
+    struct cstar_span *spans;
 };
 
 /* Makes a context of no positions, which is not the current one yet. */
@@ -173,6 +198,24 @@ static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_s
 static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
                              int64_t c, int64_t d) {
     return cstar_of(own, bytes, shape, cstar_place(shape, a, b, c, d));
+}
+
+/* What the positions of a run find so many steps from themselves, if that lies on one node: what the address of position 0 would be then. Else null. */
+static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_run *run,
+                               int64_t a, int64_t b, int64_t c, int64_t d) {
+    const int64_t steps[] = {a, b, c, d};
+    int last = shape->rank - 1, place = 0;
+    for (int i = 0; i < last; i++) {
+        int64_t index = run->others[i] + steps[i];
+        if ((uint64_t)index >= (uint64_t)shape->size[i]) return 0;
+        place += (int)index * shape->below[i];
+    }
+    int64_t begin = run->last + run->begin + steps[last], end = run->last + run->end - 1 + steps[last];
+    if (begin < 0 || end < begin || end >= shape->size[last]) return 0;
+    int first = place + (int)begin, node = first / shape->state->block;
+    if ((place + (int)end) / shape->state->block != node) return 0;
+    int position = first - node * shape->state->block - run->begin;
+    return (char *)cstar_part_of(own, bytes, shape, node) + (intptr_t)position * (intptr_t)bytes;
 }
 
 /* The same if it is this node's; else null. */

@@ -2,7 +2,7 @@
 
 use super::Loops;
 use super::flow::{Accesses, Flow, GET, Kinds, MEMORY, REUSE, SEND, Summary, placed};
-use super::parallel::{callee, signature};
+use super::parallel::{Noted, callee, signature};
 use crate::draft::Draft;
 use crate::tree::{Body, Expression, Form};
 use crate::types::Shape;
@@ -46,18 +46,18 @@ impl Loops<'_, '_> {
 
     /// Notes what the loop that is being made does with a variable.
     pub(super) fn access(&mut self, variable: &str, kinds: Kinds) {
-        self.accesses.add(variable, kinds);
+        self.noted.accesses.add(variable, kinds);
         // Its memory may go to another one as soon as its block ends.
         if kinds & (GET | SEND) != 0 && self.locals.contains(variable) {
-            self.accesses.add(MEMORY, kinds & (GET | SEND));
+            self.noted.accesses.add(MEMORY, kinds & (GET | SEND));
         }
     }
 
     /// What is noted while something is made, apart from what was noted before.
-    pub(super) fn noted<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> (T, Accesses) {
-        let before = std::mem::take(&mut self.accesses);
-        let made = make(self);
-        (made, std::mem::replace(&mut self.accesses, before))
+    pub(super) fn noted(&mut self, make: impl FnOnce(&mut Self)) -> Noted {
+        let before = std::mem::take(&mut self.noted);
+        make(self);
+        std::mem::replace(&mut self.noted, before)
     }
 
     /// A place for a barrier before what does this: its text.

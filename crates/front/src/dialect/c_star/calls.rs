@@ -2,7 +2,7 @@
 //! variables of the caller, and so does what they give.
 
 use super::Loops;
-use super::parallel::{Ahead, is_left_index, is_parallel, object, positions, signature};
+use super::parallel::{Ahead, is_left_index, is_parallel, object, signature};
 use super::variables::{marked, memory};
 use crate::tree::{Expression, Form, Statement};
 use crate::types::Signature;
@@ -74,11 +74,11 @@ impl Loops<'_, '_> {
                 arguments.push(self.text(argument));
                 continue;
             };
-            let ((), accesses) = self.noted(|loops| loops.inside(argument, ahead));
+            let noted = self.noted(|loops| loops.inside(argument, ahead));
             let name = self.temporary();
             self.get_all(ahead);
-            let (memory, text, place) = (memory(&current, &name, true), self.text(argument), self.point(accesses));
-            let filled = format!("{place}{}{name}[cstar_vp] = {text}; ", positions(&current));
+            let (memory, text) = (memory(&current, &name, true), self.text(argument));
+            let filled = format!("{}{name}[cstar_vp] = {text}; ", self.loop_over(&current, noted));
             ahead.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; {filled}", value.c));
             arguments.push(name);
         }
@@ -126,10 +126,10 @@ impl Loops<'_, '_> {
         }
         let before = self.current.replace(signature.shape.clone());
         let mut ahead = Ahead::default();
-        let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
-        let (ahead, place) = (self.done(ahead), self.point(accesses));
+        let noted = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+        let (ahead, over) = (self.done(ahead), self.loop_over(&signature.shape, noted));
         self.current = before;
-        let begin = format!("{{ {ahead}{place}{}cstar_result[cstar_vp] =", positions(&signature.shape));
+        let begin = format!("{{ {ahead}{over}cstar_result[cstar_vp] =");
         self.draft.edits.instead(statement.first, &begin);
         self.draft.edits.after(statement.last, " return cstar_result; }");
     }

@@ -3,10 +3,13 @@
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
 use super::flow::{Accesses, Flow, GET, MEMORY, READ, REUSE, SEND, WRITE};
-use super::parallel::{Ahead, NOWHERE, has_effects, is_parallel, object, positions, variable_of};
+use super::parallel::{Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, variable_of};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
+
+/// CSTAR_NEAR of the library.
+const MOST_NEAR: usize = 16;
 
 /// What is left-indexed: a parallel variable, or a part of it, in C.
 struct Indexed {
@@ -130,20 +133,65 @@ impl Loops<'_, '_> {
         let is_in_place = self.is_in_place(operand);
         let Some(indexed) = self.indexed(expression, axes, operand, ahead) else { return };
         let Some(current) = self.current.clone() else { return };
-        let ((), accesses) = self.noted(|loops| {
+        let mut near = None;
+        let noted = self.noted(|loops| {
             axes.iter().for_each(|axis| loops.inside(axis, ahead));
             loops.access(&indexed.name, GET);
+            near = loops.near(&indexed, axes);
         });
-        let value = indexed.object(&self.at(&indexed, axes));
+        let at = self.at(&indexed, axes);
+        let at = match near {
+            Some(near) => {
+                format!("({near} ? (char *){near} + cstar_vp * (int)sizeof *{} : (char *){at})", indexed.variable)
+            }
+            None => at,
+        };
+        let value = indexed.object(&at);
         if is_in_place {
-            self.accesses.join(&accesses);
+            self.noted.join(&noted);
             self.draft.edits.replace(expression.first, expression.last, &about(expression.first, &value));
             return;
         }
         let name = self.temporary();
         ahead.declare(&self.space(&indexed.ty(), &name, &current));
-        ahead.get(&about(expression.first, &format!("{name}[cstar_vp] = {value}; ")), &accesses);
+        ahead.get(&about(expression.first, &format!("{name}[cstar_vp] = {value}; ")), &noted);
         self.draft.edits.replace(expression.first, expression.last, &format!("{name}[cstar_vp]"));
+    }
+
+    /// What a loop gets at the same distance from all positions: where it is found, by runs.
+    fn near(&mut self, indexed: &Indexed, axes: &[Expression]) -> Option<String> {
+        let current = self.current.clone()?;
+        if self.near >= MOST_NEAR
+            || current.is_current()
+            || current.rank != axes.len()
+            || indexed.variable.contains("cstar_vp")
+        {
+            return None;
+        }
+        let steps: Option<Vec<String>> = axes.iter().enumerate().map(|(axis, index)| self.steps(axis, index)).collect();
+        let mut steps = steps?;
+        steps.resize(4, "0".into());
+        let number = self.near;
+        self.near += 1;
+        let Indexed { variable, object, .. } = indexed;
+        let at = format!("cstar_near({variable}, sizeof *{variable}, {object}, &cstar_run, {})", steps.join(", "));
+        self.noted.near.push((number, at));
+        Some(format!("cstar_run.near[{number}]"))
+    }
+
+    /// How far an index is from a position's own coordinate, if that is the same for all: `.`, `. + s`, `. - s`.
+    fn steps(&self, axis: usize, index: &Expression) -> Option<String> {
+        match &index.bare().form {
+            Form::Coordinate(own) if *own == axis => Some("0".into()),
+            Form::Binary { op, left, right } if matches!(left.bare().form, Form::Coordinate(own) if own == axis) => {
+                let word = self.word(*op);
+                let is_same = ["+", "-"].contains(&word.as_str())
+                    && !is_parallel(self.draft, right)
+                    && !has_effects(self.draft, right);
+                is_same.then(|| format!("{word}(int64_t)({})", self.text(right)))
+            }
+            _ => None,
+        }
     }
 
     /// `[i]p` with scalar indices: all nodes read one position.
@@ -155,8 +203,8 @@ impl Loops<'_, '_> {
         let value = indexed.object(&self.at(&indexed, axes));
         let before = self.done(ahead);
         let parted = self.parted();
-        let ((), accesses) = self.noted(|loops| loops.access(&indexed.name, GET));
-        let place = self.point(accesses);
+        let noted = self.noted(|loops| loops.access(&indexed.name, GET));
+        let place = self.point(noted.accesses);
         let again = self.parted();
         let text = format!("({{ {before}{parted}{place}__auto_type {name} = {value}; {again}{name}; }})");
         self.draft.edits.replace(expression.first, expression.last, &text);
@@ -188,8 +236,8 @@ impl Loops<'_, '_> {
         let Indexed { variable, object, .. } = &indexed;
         let assigned = self.assigned(&indexed.object(&pointer), (op, width), &value);
         let before = self.done(ahead);
-        let ((), accesses) = self.noted(|loops| loops.access(&indexed.name, WRITE));
-        let place = self.point(accesses);
+        let noted = self.noted(|loops| loops.access(&indexed.name, WRITE));
+        let place = self.point(noted.accesses);
         let text = format!(
             "({{ {before}__auto_type {value} = ({}); {place}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {}); if ({pointer}) {{ {assigned} }} }})",
             self.text(right),
@@ -230,13 +278,13 @@ impl Loops<'_, '_> {
         }
         let indexed = self.indexed(left, axes, operand, ahead)?;
         let current = self.shape_for(expression)?;
-        let ((), accesses) = self.noted(|loops| {
+        let noted = self.noted(|loops| {
             axes.iter().for_each(|axis| loops.inside(axis, ahead));
             loops.inside(right, ahead);
         });
         let is_word = !is_combining && indexed.is_number;
-        if is_word && !is_used && accesses.kinds(&indexed.name) == 0 {
-            self.send_at_once(op, &indexed, axes, right, accesses, ahead);
+        if is_word && !is_used && noted.accesses.kinds(&indexed.name) == 0 {
+            self.send_at_once(op, &indexed, axes, right, noted, ahead);
             return None;
         }
         let (place, value) = (self.temporary(), self.temporary());
@@ -245,15 +293,12 @@ impl Loops<'_, '_> {
         let (memory, places) = (self.space(&ty, &value, &current), self.space("int", &place, &current));
         let found = format!("{place}[cstar_vp] = cstar_place({}, {});", indexed.object, self.axes(axes));
         self.get_all(ahead);
-        let (point, loops) = (self.point(accesses), positions(&current));
-        ahead.declare(&about(
-            op,
-            &format!("{memory}{places}{point}{loops}{{ {found} {value}[cstar_vp] = ({text}); }} "),
-        ));
+        let over = self.loop_over(&current, noted);
+        ahead.declare(&about(op, &format!("{memory}{places}{over}{{ {found} {value}[cstar_vp] = ({text}); }} ")));
         let text = if is_word {
-            let ((), accesses) = self.noted(|loops| loops.access(&indexed.name, SEND));
-            let (point, at) = (self.point(accesses), indexed.of(&format!("{place}[cstar_vp]")));
-            format!("{}{point}{loops}{} = {value}[cstar_vp]; ", indexed.is_word(), indexed.object(&at))
+            let noted = self.noted(|loops| loops.access(&indexed.name, SEND));
+            let (over, at) = (self.loop_over(&current, noted), indexed.of(&format!("{place}[cstar_vp]")));
+            format!("{}{over}{} = {value}[cstar_vp]; ", indexed.is_word(), indexed.object(&at))
         } else {
             self.post(&indexed, (op, width), &current, (&place, &value))
         };
@@ -268,16 +313,15 @@ impl Loops<'_, '_> {
         indexed: &Indexed,
         axes: &[Expression],
         right: &Expression,
-        accesses: Accesses,
+        mut noted: Noted,
         ahead: &mut Ahead,
     ) {
         let Some(current) = self.current.clone() else { return };
         self.get_all(ahead);
-        let ((), mut all) = self.noted(|loops| loops.access(&indexed.name, SEND));
-        all.join(&accesses);
-        let (point, at) = (self.point(all), indexed.object(&self.at(indexed, axes)));
+        noted.join(&self.noted(|loops| loops.access(&indexed.name, SEND)));
+        let (over, at) = (self.loop_over(&current, noted), indexed.object(&self.at(indexed, axes)));
         let stored = format!("{at} = {};", self.text(right));
-        ahead.declare(&about(op, &format!("{}{point}{}{stored} ", indexed.is_word(), positions(&current))));
+        ahead.declare(&about(op, &format!("{}{over}{stored} ", indexed.is_word())));
     }
 
     /// Values of which a part could be stored, and those that are combined, go to the node that they are for. It takes them in the order of the
@@ -295,7 +339,7 @@ impl Loops<'_, '_> {
         let before = self.point(memory);
         // All have posted. What they take is theirs: another barrier is not needed before.
         self.flow.push(Flow::Barrier);
-        let ((), mut taken) = self.noted(|loops| loops.access(&indexed.name, READ | WRITE));
+        let mut taken = self.noted(|loops| loops.access(&indexed.name, READ | WRITE)).accesses;
         taken.add(MEMORY, GET);
         self.point(taken);
         let own = indexed.object(&indexed.of(&format!("{post}.place")));
@@ -336,13 +380,14 @@ impl Loops<'_, '_> {
     pub(super) fn reduced(&mut self, operand: &Expression, operator: &str) -> Option<String> {
         let current = self.shape_for(operand)?;
         let mut ahead = Ahead::default();
-        let ((), accesses) = self.noted(|loops| loops.inside(operand, &mut ahead));
+        let noted = self.noted(|loops| loops.inside(operand, &mut ahead));
         let name = self.temporary();
         let is_of_bits = ["CSTAR_AND", "CSTAR_OR", "CSTAR_XOR"].contains(&operator);
         let text = self.text(operand);
         // What has no bits is refused where it stands.
         let value = if is_of_bits { format!("(({text}) | 0)") } else { format!("+({text})") };
-        let (ahead, place, positions) = (self.done(ahead), self.point(accesses), positions(&current));
+        let (ahead, positions) = (self.done(ahead), positions(&current, &noted));
+        let place = self.point(noted.accesses);
         self.flow.push(Flow::Barrier);
         Some(format!(
             "({{ {ahead}{place}{NOWHERE}__auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
@@ -360,15 +405,14 @@ impl Loops<'_, '_> {
             return None;
         }
         let current = self.current.clone()?;
-        let ((), accesses) = self.noted(|loops| loops.inside(condition, ahead));
+        let noted = self.noted(|loops| loops.inside(condition, ahead));
         let name = self.temporary();
         self.get_all(ahead);
-        let place = self.point(accesses);
+        let over = self.loop_over(&current, noted);
         let sign = if is_negated { "!" } else { "!!" };
         let text = format!(
-            "struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {place}{}{name}.mask[cstar_vp] = {sign}({}); cstar_narrow(&{name}); ",
+            "struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {over}{name}.mask[cstar_vp] = {sign}({}); cstar_narrow(&{name}); ",
             object(&current.name),
-            positions(&current),
             self.text(condition),
         );
         ahead.declare(&text);

@@ -13,10 +13,10 @@ mod variables;
 use crate::draft::Draft;
 use crate::tree::{Body, Expression, Statement, StatementForm, Whole};
 use crate::types::{ParallelShape, Signature};
+use flow::Flow;
 pub(crate) use flow::Summary;
-use flow::{Accesses, Flow};
 pub(crate) use parallel::object;
-use parallel::{Ahead, is_parallel, positions};
+use parallel::{Ahead, Noted, is_parallel, positions};
 use std::collections::HashSet;
 use std::rc::Rc;
 pub(crate) use variables::end;
@@ -33,7 +33,8 @@ pub(crate) fn body(draft: &mut Draft, body: &Body) {
         signature,
         locals: body.parallel.iter().cloned().collect(),
         written: HashSet::new(),
-        accesses: Accesses::default(),
+        noted: Noted::default(),
+        near: 0,
         flow: Vec::new(),
         places: 0,
         is_mixed: false,
@@ -59,8 +60,10 @@ struct Loops<'p, 'a> {
     locals: HashSet<String>,
     /// Variables that the present statement writes.
     written: HashSet<String>,
-    /// What the loop that is being made does.
-    accesses: Accesses,
+    /// What is noted about the loop that is being made.
+    noted: Noted,
+    /// The number of what a loop gets nearby next.
+    near: usize,
     /// What the function does.
     flow: Vec<Flow>,
     /// How many places for barriers there are.
@@ -71,9 +74,13 @@ struct Loops<'p, 'a> {
 
 /// Consecutive parallel statements that share a loop.
 struct Group {
+    first: usize,
     last: usize,
-    /// What it does, and where in the flow that stands: at its end, as long as the group goes on.
-    accesses: Accesses,
+    shape: Rc<ParallelShape>,
+    /// What is done before it, and the place of a barrier.
+    before: String,
+    noted: Noted,
+    /// Where the flow has what it does: at its end, as long as the group goes on.
     at: usize,
 }
 
@@ -187,6 +194,7 @@ impl<'p> Loops<'p, '_> {
     /// Begins with a whole expression.
     fn begin(&mut self, expression: &Expression) {
         self.is_mixed = self.is_mixed(expression);
+        self.near = 0;
         self.written = self.all_written(expression);
     }
 
@@ -236,30 +244,33 @@ impl<'p> Loops<'p, '_> {
             self.draft.edits.after(statement.last, " }");
             return;
         }
-        let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+        self.near = group.as_ref().and_then(|group| group.noted.near.last()).map_or(0, |(number, _)| number + 1);
+        let noted = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
         match group {
             Some(group)
-                if ahead.is_empty() && self.flow.len() == group.at + 1 && !group.accesses.are_apart_from(&accesses) =>
+                if ahead.is_empty()
+                    && self.flow.len() == group.at + 1
+                    && !group.noted.accesses.are_apart_from(&noted.accesses) =>
             {
                 group.last = statement.last;
-                group.accesses.join(&accesses);
                 if let Some(Flow::Point(_, all)) = self.flow.last_mut() {
-                    all.join(&accesses);
+                    all.join(&noted.accesses);
                 }
+                group.noted.join(&noted);
             }
             _ => {
                 self.close(group);
-                let ahead = self.done(ahead);
-                let place = self.point(accesses.clone());
-                let before = format!("{{ {ahead}{place}{}{{ ", positions(&current));
-                self.draft.edits.before(statement.first, &before);
-                *group = Some(Group { last: statement.last, accesses, at: self.flow.len() - 1 });
+                let (ahead, place) = (self.done(ahead), self.point(noted.accesses.clone()));
+                let (first, last, at) = (statement.first, statement.last, self.flow.len() - 1);
+                *group = Some(Group { first, last, shape: current, before: format!("{ahead}{place}"), noted, at });
             }
         }
     }
 
     fn close(&mut self, group: &mut Option<Group>) {
         if let Some(group) = group.take() {
+            let begin = format!("{{ {}{}{{ ", group.before, positions(&group.shape, &group.noted));
+            self.draft.edits.before(group.first, &begin);
             self.draft.edits.after(group.last, " } }");
         }
     }
@@ -282,12 +293,11 @@ impl<'p> Loops<'p, '_> {
         } else if let Some(current) = self.shape_for(&whole.expression) {
             self.begin(&whole.expression);
             let mut ahead = Ahead::default();
-            let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
-            let (ahead, place) = (self.done(ahead), self.point(accesses));
+            let noted = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+            let (ahead, over) = (self.done(ahead), self.loop_over(&current, noted));
             let begin = format!(
-                "{{ struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {ahead}{place}{}{name}.mask[cstar_vp] = !!",
+                "{{ struct cstar_context {name} __attribute__((cleanup(cstar_leave))) = cstar_enter(&{}); {ahead}{over}{name}.mask[cstar_vp] = !!",
                 object(&current.name),
-                positions(&current),
             );
             self.draft.edits.instead(statement.first, &begin);
             self.draft.edits.after(close, &format!("; cstar_narrow(&{name});"));

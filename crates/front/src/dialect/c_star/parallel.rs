@@ -92,11 +92,29 @@ pub(super) fn has_effects(draft: &Draft, expression: &Expression) -> bool {
     }
 }
 
+/// What is noted about a loop while it is made.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Noted {
+    /// What it does.
+    pub accesses: Accesses,
+    /// What all positions of a run get at the same distance, by numbers, as expressions.
+    pub near: Vec<(usize, String)>,
+}
+
+impl Noted {
+    pub(super) fn join(&mut self, other: &Noted) {
+        self.accesses.join(&other.accesses);
+        self.near.extend(other.near.iter().cloned());
+    }
+}
+
 /// A loop over a node's active positions of a shape, up to what is done at each.
-pub(super) fn positions(shape: &ParallelShape) -> String {
+pub(super) fn positions(shape: &ParallelShape, noted: &Noted) -> String {
     let object = object(&shape.name);
+    let near: String = noted.near.iter().map(|(number, at)| format!("cstar_run.near[{number}] = {at}, ")).collect();
+    let head = if near.is_empty() { String::new() } else { format!(" && ({near}1)") };
     format!(
-        "for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run);) for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) if (cstar_active(&{object}, cstar_vp)) "
+        "for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run){head};) for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) if (cstar_is_in(&cstar_run, cstar_vp)) "
     )
 }
 
@@ -109,7 +127,7 @@ pub(super) struct Ahead {
     done: String,
     /// How each position gets values, and what that does: what follows each other shares a loop.
     gets: String,
-    accesses: Accesses,
+    noted: Noted,
 }
 
 impl Ahead {
@@ -123,9 +141,9 @@ impl Ahead {
     }
 
     /// What an active position gets.
-    pub(super) fn get(&mut self, text: &str, accesses: &Accesses) {
+    pub(super) fn get(&mut self, text: &str, noted: &Noted) {
         self.gets.push_str(text);
-        self.accesses.join(accesses);
+        self.noted.join(noted);
     }
 }
 
@@ -140,9 +158,16 @@ impl Loops<'_, '_> {
     pub(super) fn get_all(&mut self, ahead: &mut Ahead) {
         let gets = std::mem::take(&mut ahead.gets);
         if let (false, Some(current)) = (gets.is_empty(), self.current.clone()) {
-            let place = self.point(std::mem::take(&mut ahead.accesses));
-            ahead.done.push_str(&format!("{place}{}{{ {gets}}} ", positions(&current)));
+            let text = self.loop_over(&current, std::mem::take(&mut ahead.noted));
+            ahead.done.push_str(&format!("{text}{{ {gets}}} "));
         }
+    }
+
+    /// A place for a barrier, and a loop over positions, of which this was noted.
+    pub(super) fn loop_over(&mut self, shape: &ParallelShape, noted: Noted) -> String {
+        let text = positions(shape, &noted);
+        let place = self.point(noted.accesses);
+        format!("{place}{text}")
     }
 
     /// All that is done ahead.

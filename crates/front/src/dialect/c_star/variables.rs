@@ -2,7 +2,7 @@
 
 use super::Loops;
 use super::flow::{Accesses, MEMORY, REUSE, WRITE};
-use super::parallel::{Ahead, object, positions};
+use super::parallel::{Ahead, Noted, object, positions};
 use crate::draft::{Draft, FileVariable};
 use crate::tree::{LocalVariable, Statement};
 use crate::types::ParallelShape;
@@ -51,7 +51,7 @@ fn allocated(variable: &FileVariable) -> String {
         // A constant, as all of C's variables at file scope begin with.
         text.push_str(&format!(
             " {{ static const __typeof__(*{name}) initial = {initial}; {}{name}[cstar_vp] = initial; }}",
-            positions(&variable.shape)
+            positions(&variable.shape, &Noted::default())
         ));
     }
     text
@@ -86,14 +86,10 @@ impl Loops<'_, '_> {
             self.begin(&whole.expression);
             let before = self.current.replace(local.shape.clone());
             let mut ahead = Ahead::default();
-            let ((), accesses) = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
-            let (ahead, place) = (self.done(ahead), self.point(accesses));
+            let noted = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
+            let (ahead, over) = (self.done(ahead), self.loop_over(&local.shape, noted));
             self.current = before;
-            let begin = format!(
-                " = {}; {{ {ahead}{place}{}{name}[cstar_vp] =",
-                memory(&local.shape, &name, true),
-                positions(&local.shape)
-            );
+            let begin = format!(" = {}; {{ {ahead}{over}{name}[cstar_vp] =", memory(&local.shape, &name, true));
             self.draft.edits.instead(equals, &begin);
             self.draft.edits.after(whole.expression.last, "; }");
         }
