@@ -22,13 +22,44 @@ fn run(program: &str, how: &[&str]) -> String {
 /// A small grid, which the nodes do not divide.
 const SMALL: &str = "--cc=-DROWS=19 -DCOLUMNS=13 -DPASSES=7";
 
+/// Programs that are there in sequential C too, with sizes that the nodes do not divide.
+const PROGRAMS: [(&str, &str); 6] = [
+    ("jacobi", SMALL),
+    ("gauss", "--cc=-DSIZE=19"),
+    ("matrix", "--cc=-DSIZE=19"),
+    ("ocean", "--cc=-DCOLUMNS=19 -DROWS=7 -DSTEPS=4"),
+    ("shallow", "--cc=-DSIZE=13 -DSTEPS=4"),
+    ("misra", "--cc=-DGATES=100 -DVECTORS=5"),
+];
+
 #[test]
-fn jacobi_gives_the_bits_of_sequential_c() {
-    let expected = simulated("programs/cstar/jacobi.c", &["-n", "1", SMALL]);
-    assert!(expected.starts_with("jacobi: 19 by 13, 7 passes, most "), "{expected}");
-    for nodes in ["1", "2", "3", "8"] {
-        assert_eq!(simulated("programs/cstar/jacobi.cs", &["-n", nodes, SMALL]), expected, "simulated, {nodes} nodes");
-        assert_eq!(run("programs/cstar/jacobi.cs", &["-n", nodes, SMALL]), expected, "run, {nodes} nodes");
+fn programs_give_the_bits_of_sequential_c() {
+    for (name, size) in PROGRAMS {
+        let (c, c_star) = (format!("programs/cstar/{name}.c"), format!("programs/cstar/{name}.cs"));
+        let expected = simulated(&c, &["-n", "1", size]);
+        assert!(expected.starts_with(&format!("{name}: ")), "{expected}");
+        for nodes in ["1", "3"] {
+            assert_eq!(simulated(&c_star, &["-n", nodes, size]), expected, "{name} simulated, {nodes} nodes");
+        }
+        assert_eq!(run(&c_star, &["-n", "8", size]), expected, "{name} run, 8 nodes");
+    }
+}
+
+/// At the sizes of the source.
+#[test]
+#[ignore = "takes minutes"]
+fn whole_programs_give_the_bits_of_sequential_c() {
+    for (name, _) in PROGRAMS {
+        let (c, c_star) = (format!("programs/cstar/{name}.c"), format!("programs/cstar/{name}.cs"));
+        let expected = simulated(&c, &["-n", "1"]);
+        for nodes in ["1", "2", "4", "8", "16", "64"] {
+            assert_eq!(simulated(&c_star, &["-n", nodes]), expected, "{name}, {nodes} nodes");
+        }
+        for machine in ["now", "flash"] {
+            let how = ["sim", &c_star, "-p", "msi", "-m", machine, "-n", "8"];
+            assert_eq!(output(&trivium(&how)), expected, "{name} on {machine}");
+        }
+        assert_eq!(run(&c_star, &["-n", "8"]), expected, "{name} run");
     }
 }
 
