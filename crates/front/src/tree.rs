@@ -56,7 +56,7 @@ pub(crate) enum Form {
     OwnBinary { op: usize, width: usize, left: Box<Expression>, right: Box<Expression> },
     /// The name of a shape, or `shapeof ( e )`.
     Shape(Rc<ParallelShape>),
-    /// GNU's `({ .. })`: what is in it is whole expressions.
+    /// GNU's `({ .. })`, and C*'s compound literals: what is in it is whole expressions.
     Block,
 }
 

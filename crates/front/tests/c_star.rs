@@ -28,7 +28,8 @@ fn plain(text: &str) -> String {
 
 /// A loop over the positions of S.
 fn in_loop(of: &str) -> String {
-    let head = "for (int cstar_vp = 0; cstar_vp < cstar_shape_S.count; cstar_vp++) if (cstar_active(&cstar_shape_S, cstar_vp)) ";
+    let head = "for (struct cstar_run cstar_run = {0}; cstar_next_run(&cstar_shape_S, &cstar_run);)
+        for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) if (cstar_is_in(&cstar_run, cstar_vp)) ";
     format!("{head}{of}")
 }
 
@@ -71,27 +72,45 @@ fn a_context_is_kept_while_its_block_lasts() {
     );
 }
 
-/// What a position of S gets of a variable, from the position before.
+/// What a position of S gets of a variable, from the position that lies opposite.
 fn got(variable: &str) -> String {
     format!(
-        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, (cstar_coordinate(&cstar_shape_S, cstar_vp, 0) - 1) | 0, 0, 0, 0))"
+        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0)) | 0, 0, 0, 0))"
     )
 }
 
 #[test]
 fn what_is_got_is_read_where_it_stands_if_nobody_writes_it() {
-    becomes("with (S) x = [. - 1]y;", &format!("{{ {} }}", in_loop(&format!("{{ x[cstar_vp] = {}; }}", got("y")))));
+    becomes("with (S) x = [12 - .]y;", &format!("{{ {} }}", in_loop(&format!("{{ x[cstar_vp] = {}; }}", got("y")))));
 }
 
 #[test]
 fn what_is_got_and_written_is_got_before_all_write() {
     becomes(
-        "with (S) x = [. - 1]x;",
+        "with (S) x = [12 - .]x;",
         &format!(
             "{{ __typeof_unqual__((*x)) *cstar_1 __attribute__((cleanup(cstar_release))) = cstar_space(&cstar_shape_S, sizeof *cstar_1);
                {} cstar_barrier(\"x got, then written\"); {} }}",
             in_loop(&format!("{{ cstar_1[cstar_vp] = {}; }}", got("x"))),
             in_loop("{ x[cstar_vp] = cstar_1[cstar_vp]; }")
+        ),
+    );
+}
+
+/// What lies at the same distance from all positions of a run is found once for the run; if all is found, nothing is tested at a position.
+#[test]
+fn what_is_near_is_found_by_runs() {
+    let near = "cstar_near(y, sizeof *y, &cstar_shape_S, &cstar_run, -(int64_t)(1), 0, 0, 0)";
+    let found = "(char *)cstar_run.near[0] + cstar_vp * (int)sizeof *y";
+    let at = "cstar_at(y, sizeof *y, &cstar_shape_S, (cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0) - 1) | 0, 0, 0, 0)";
+    let each = "for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++)";
+    becomes(
+        "with (S) x = [. - 1]y;",
+        &format!(
+            "{{ for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&cstar_shape_S, &cstar_run) && (cstar_run.near[0] = {near}, 1);)
+               if (!cstar_run.mask && cstar_run.near[0]) {each} {{ x[cstar_vp] = (*(__typeof__(y))({found})); }}
+               else {each} if (cstar_is_in(&cstar_run, cstar_vp))
+               {{ x[cstar_vp] = (*(__typeof__(y))(cstar_run.near[0] ? {found} : (char *){at})); }} }}"
         ),
     );
 }

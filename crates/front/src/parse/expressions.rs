@@ -169,7 +169,9 @@ impl Parser<'_> {
         self.expect(")")?;
         if self.is("{") {
             self.initialiser()?;
-            let literal = made(Form::Leaf, ty, first, self.last());
+            // In C* what stands in it is done once, as in a block.
+            let form = if self.is_c_star() { Form::Block } else { Form::Leaf };
+            let literal = made(form, ty, first, self.last());
             return self.postfix(literal);
         }
         let operand = self.deeper(Self::cast)?;

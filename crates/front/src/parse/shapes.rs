@@ -73,12 +73,13 @@ impl Parser<'_> {
         self.at += 2;
         let variable = self.deeper(Self::unary)?;
         self.expect(")")?;
-        if variable.ty.parallel.is_none() {
+        let shape = variable.ty.innermost().0.parallel.clone();
+        if shape.is_none() {
             self.error(first, self.at - 1, "`shapeof` is asked of a parallel variable, and this is none")
                 .help("name the shape");
             return Err(super::Failed);
         }
-        Ok(variable.ty.parallel)
+        Ok(shape)
     }
 
     /// A declaration of shapes, if it stands here.

@@ -2,7 +2,7 @@
 
 use super::Loops;
 use super::flow::{Accesses, Flow, GET, Kinds, MEMORY, REUSE, SEND, Summary, placed};
-use super::parallel::{Noted, callee, signature};
+use super::parallel::{Noted, callee, chosen, signature};
 use crate::draft::Draft;
 use crate::tree::{Body, Expression, Form};
 use crate::types::Shape;
@@ -171,7 +171,7 @@ impl Loops<'_, '_> {
         let ranges = body.block.iter().map(|block| (block.first, block.last));
         let wholes = body.wholes.iter().map(|whole| (whole.expression.first, whole.expression.last));
         for (first, last) in ranges.chain(wholes) {
-            self.draft.edits.map(first, last, &|text| resolved(text, &barriers));
+            self.draft.edits.map(first, last, &|text| resolved(&chosen(text, false), &barriers));
         }
     }
 }

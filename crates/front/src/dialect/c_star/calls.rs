@@ -51,9 +51,10 @@ impl Loops<'_, '_> {
             return None;
         }
         let mark = self.temporary();
-        self.get_all(ahead);
-        let memory_point = self.memory_point();
-        ahead.declare(&format!("{memory_point}{}", marked(&mark)));
+        let place = self.memory_point();
+        // What is got for an argument is got before the call; what is got beside it, after.
+        let mut own = Ahead::default();
+        own.declare(&format!("{place}{}", marked(&mark)));
         let mut arguments = Vec::new();
         if signature.shape.is_current() {
             arguments.push(format!("&{}", object(&current.name)));
@@ -61,7 +62,7 @@ impl Loops<'_, '_> {
         let result = signature.result.as_ref().map(|value| {
             let name = self.temporary();
             let memory = memory(&current, &name, false);
-            ahead.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; ", value.c));
+            own.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; ", value.c));
             arguments.push(name.clone());
             name
         });
@@ -74,14 +75,15 @@ impl Loops<'_, '_> {
                 arguments.push(self.text(argument));
                 continue;
             };
-            let noted = self.noted(|loops| loops.inside(argument, ahead));
+            let noted = self.noted(|loops| loops.inside(argument, &mut own));
             let name = self.temporary();
-            self.get_all(ahead);
+            self.get_all(&mut own);
             let (memory, text) = (memory(&current, &name, true), self.text(argument));
             let filled = format!("{}{name}[cstar_vp] = {text}; ", self.loop_over(&current, noted));
-            ahead.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; {filled}", value.c));
+            own.declare(&format!("__typeof_unqual__({}) *{name} = {memory}; {filled}", value.c));
             arguments.push(name);
         }
+        ahead.declare(&self.done(own));
         let place = self.call_point(parts);
         let text = format!("{place}{}({})", self.text(&parts[0]), arguments.join(", "));
         Some((result, text))
@@ -96,12 +98,16 @@ impl Loops<'_, '_> {
         ahead: &mut Ahead,
     ) -> Option<String> {
         let (result, text) = self.called(expression, parts, signature, ahead)?;
-        self.then(ahead, &format!("{text}; "));
+        ahead.declare(&format!("{text}; "));
         result
     }
 
     /// A call that gives a scalar, or nothing.
     pub(super) fn scalar_result(&mut self, expression: &Expression, parts: &[Expression], signature: &Signature) {
+        if let (true, Some(result)) = (self.draft.unevaluated, &signature.result) {
+            self.draft.edits.replace(expression.first, expression.last, &format!("(*({} *)0)", result.c));
+            return;
+        }
         let mut ahead = Ahead::default();
         let Some((_, text)) = self.called(expression, parts, signature, &mut ahead) else { return };
         let text = format!("({{ {}{text}; }})", self.done(ahead));

@@ -3,7 +3,7 @@
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
 use super::flow::{Accesses, Flow, GET, MEMORY, READ, REUSE, SEND, WRITE};
-use super::parallel::{Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, variable_of};
+use super::parallel::{Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, two_ways, variable_of};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
@@ -142,7 +142,8 @@ impl Loops<'_, '_> {
         let at = self.at(&indexed, axes);
         let at = match near {
             Some(near) => {
-                format!("({near} ? (char *){near} + cstar_vp * (int)sizeof *{} : (char *){at})", indexed.variable)
+                let found = format!("(char *){near} + cstar_vp * (int)sizeof *{}", indexed.variable);
+                two_ways(&near, &found, &format!("(char *){at}"))
             }
             None => at,
         };
@@ -156,6 +157,13 @@ impl Loops<'_, '_> {
         ahead.declare(&self.space(&indexed.ty(), &name, &current));
         ahead.get(&about(expression.first, &format!("{name}[cstar_vp] = {value}; ")), &noted);
         self.draft.edits.replace(expression.first, expression.last, &format!("{name}[cstar_vp]"));
+    }
+
+    /// What is left-indexed where only its type is wanted.
+    pub(super) fn type_of_got(&mut self, expression: &Expression, axes: &[Expression], operand: &Expression) {
+        let Some(indexed) = self.indexed(expression, axes, operand, &mut Ahead::default()) else { return };
+        let text = indexed.object(&indexed.variable);
+        self.draft.edits.replace(expression.first, expression.last, &text);
     }
 
     /// What a loop gets at the same distance from all positions: where it is found, by runs.

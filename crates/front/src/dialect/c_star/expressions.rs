@@ -73,7 +73,9 @@ impl Loops<'_, '_> {
             Form::Leaf if self.is_parallel_function(expression) => {
                 self.error(expression, "a function with parallel parameters or results is only called", "call it");
             }
-            Form::Leaf | Form::Block | Form::Coordinate(_) | Form::SplitPhase { .. } => {}
+            Form::Coordinate(_) => self.draft.edits.instead(expression.first, "0"),
+            Form::LeftIndex { axes, operand } if self.draft.unevaluated => self.type_of_got(expression, axes, operand),
+            Form::Leaf | Form::Block | Form::SplitPhase { .. } => {}
             Form::Shape(_) => {
                 self.error(expression, "a shape is no value", "it stands in with, dimof, positionsof and rankof")
             }
@@ -170,6 +172,10 @@ impl Loops<'_, '_> {
             return;
         }
         let name = callee(self.draft, parts).to_string();
+        if name == "pcoord" && self.draft.unevaluated {
+            self.draft.edits.replace(expression.first, expression.last, "0");
+            return;
+        }
         if !OF_SHAPES.contains(&name.as_str()) {
             parts.iter().for_each(|part| self.part(part));
             if is_call(self.draft, expression, parts) && !self.draft.unevaluated {
@@ -321,9 +327,6 @@ impl Loops<'_, '_> {
     /// A scalar expression in a parallel one: what would be something else if it were done at each position is done before, once.
     pub(super) fn once(&mut self, expression: &Expression, ahead: &mut Ahead) {
         let is_before = has_effects(self.draft, expression);
-        if is_before {
-            self.get_all(ahead);
-        }
         let is_mixed = self.is_mixed(expression);
         let before = std::mem::replace(&mut self.is_mixed, is_mixed);
         self.scalar(expression);

@@ -16,7 +16,7 @@ use crate::types::{ParallelShape, Signature};
 use flow::Flow;
 pub(crate) use flow::Summary;
 pub(crate) use parallel::object;
-use parallel::{Ahead, Noted, is_parallel, positions};
+use parallel::{Ahead, Noted, is_parallel, positions_twice};
 use std::collections::HashSet;
 use std::rc::Rc;
 pub(crate) use variables::end;
@@ -269,7 +269,8 @@ impl<'p> Loops<'p, '_> {
 
     fn close(&mut self, group: &mut Option<Group>) {
         if let Some(group) = group.take() {
-            let begin = format!("{{ {}{}{{ ", group.before, positions(&group.shape, &group.noted));
+            let done = self.tokens(group.first, group.last);
+            let begin = format!("{{ {}{}{{ ", group.before, positions_twice(&group.shape, &group.noted, &done));
             self.draft.edits.before(group.first, &begin);
             self.draft.edits.after(group.last, " } }");
         }

@@ -110,12 +110,54 @@ impl Noted {
 
 /// A loop over a node's active positions of a shape, up to what is done at each.
 pub(super) fn positions(shape: &ParallelShape, noted: &Noted) -> String {
+    format!("{}{EACH}if (cstar_is_in(&cstar_run, cstar_vp)) ", runs(shape, noted))
+}
+
+/// A loop over runs.
+fn runs(shape: &ParallelShape, noted: &Noted) -> String {
     let object = object(&shape.name);
     let near: String = noted.near.iter().map(|(number, at)| format!("cstar_run.near[{number}] = {at}, ")).collect();
     let head = if near.is_empty() { String::new() } else { format!(" && ({near}1)") };
+    format!("for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run){head};) ")
+}
+
+const EACH: &str = "for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) ";
+
+/// The same, with the text of what is done: once more before it for runs that are active from end to end, and find all that they get nearby, since that
+/// is most of them, and needs no tests.
+pub(super) fn positions_twice(shape: &ParallelShape, noted: &Noted, done: &str) -> String {
+    if noted.near.is_empty() || done.len() > LONGEST_TWICE {
+        return positions(shape, noted);
+    }
+    let all: String = noted.near.iter().map(|(number, _)| format!(" && cstar_run.near[{number}]")).collect();
     format!(
-        "for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run){head};) for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) if (cstar_is_in(&cstar_run, cstar_vp)) "
+        "{}if (!cstar_run.mask{all}) {EACH}{{ {} }} else {EACH}if (cstar_is_in(&cstar_run, cstar_vp)) ",
+        runs(shape, noted),
+        chosen(done, true)
     )
+}
+
+/// Bytes of text that stand twice, at most.
+const LONGEST_TWICE: usize = 4000;
+
+/// Around an expression that is one thing where a condition is known to hold, and both with a test where it is not: see [`chosen`].
+const EITHER: char = '\u{3}';
+
+pub(super) fn two_ways(condition: &str, yes: &str, no: &str) -> String {
+    [condition, yes, no, ""].map(|part| format!("{EITHER}{part}")).concat()
+}
+
+/// Text with such expressions; `holds`: their conditions do.
+pub(super) fn chosen(text: &str, holds: bool) -> String {
+    let mut parts = text.split(EITHER);
+    let mut made = parts.next().unwrap_or_default().to_string();
+    while let (Some(condition), Some(yes), Some(no), Some(rest)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    {
+        made.push_str(&if holds { format!("({yes})") } else { format!("({condition} ? {yes} : {no})") });
+        made.push_str(rest);
+    }
+    made
 }
 
 /// What an expression of a loop names, where it is not evaluated and only its type is wanted.
