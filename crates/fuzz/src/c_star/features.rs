@@ -28,19 +28,7 @@ pub enum Feature {
 }
 
 /// What no program uses, since it is not there yet.
-pub const OFF: &[Feature] = &[
-    Feature::Sends,
-    Feature::CombiningSends,
-    Feature::Structures,
-    Feature::Arrays,
-    Feature::ParallelIndices,
-    Feature::Initialisers,
-    Feature::Locals,
-    Feature::ParallelFunctions,
-    Feature::ShapeOfVariables,
-    Feature::Narrowing,
-    Feature::WideModulus,
-];
+pub const OFF: &[Feature] = &[Feature::WideModulus];
 
 impl Feature {
     pub fn is_on(self) -> bool {

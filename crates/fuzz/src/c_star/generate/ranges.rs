@@ -71,7 +71,7 @@ fn of_bits(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
 impl Generator {
     /// Whether calls, gets and reductions may stand here.
     pub(super) fn may_be_once(&self) -> bool {
-        !self.scope.is_narrow || Feature::Narrowing.is_on()
+        !self.scope.is_blocked && (!self.scope.is_narrow || Feature::Narrowing.is_on())
     }
 
     /// Brings an expression between a limit and its negative.
