@@ -23,12 +23,12 @@ pub enum Feature {
     ShapeOfVariables,
     /// Left indices, reductions and calls behind `&&`, `||` and `?:`.
     Narrowing,
-    /// `%%` of `unsigned long long`.
-    WideModulus,
+    /// `%%` of unsigned numbers.
+    UnsignedModulus,
 }
 
 /// What no program uses, since it is not there yet.
-pub const OFF: &[Feature] = &[Feature::WideModulus];
+pub const OFF: &[Feature] = &[Feature::UnsignedModulus];
 
 impl Feature {
     pub fn is_on(self) -> bool {

@@ -164,9 +164,8 @@ impl Generator {
     /// `/`, `%`, `%%`, of whole numbers.
     pub(super) fn division(&mut self, operator: Operator, left: Made, right: Made) -> Made {
         let of = left.of.common(right.of);
-        let is_too_wide =
-            operator == Operator::Modulus && of == Type::UnsignedLongLong && !Feature::WideModulus.is_on();
-        let operator = if is_too_wide { Operator::Remainder } else { operator };
+        let is_off = !of.is_signed() && !Feature::UnsignedModulus.is_on();
+        let operator = if operator == Operator::Modulus && is_off { Operator::Remainder } else { operator };
         let (a, b) = (left.as_type(of), right.as_type(of));
         let most = a.0.abs().max(a.1.abs());
         let divisor = b.0.abs().max(b.1.abs());
