@@ -12,7 +12,7 @@ RUNNER = CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z
 TIMED = mkdir -p target && : >$(TIMES) && $(RUNNER)=$(CURDIR)/tools/timed TEST_TIMES=$(TIMES)
 SLOWEST = echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
 
-.PHONY: help setup build mpi mpi-ready mpi-wanted demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress clean
+.PHONY: help setup build mpi mpi-ready mpi-wanted demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress c-star-random clean
 
 help:
 	@echo "make demo       build, simulate EM3D on four machines, print a table, draw a picture"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench      benchmarks; bench-run: only those of trivium run"
 	@echo "make fuzz       changes what users write at random, for MINUTES=10, and looks for panics and hangs"
 	@echo "make stress     runs programs for real, with delays at random, for MINUTES=10, and looks at their answers"
+	@echo "make c-star-random  CASES=100 random programs in C*, which must print what was worked out without the compiler"
 	@echo "make setup      only what the others do first: the C compiler for programs"
 
 # The C-to-WebAssembly compiler (PyPI package ziglang, pinned with its hash) in .venv.
@@ -117,5 +118,13 @@ stress: build
 	$(CARGO) build --release --locked -p trivium-fuzz
 	nice -n 5 target/release/trivium-fuzz stress --minutes $(MINUTES) --seed $(SEED) $(if $(CASE),--case $(CASE))
 
+# A program is a function of SEED and its number: `make c-star-random SEED=3 CASE=17` tries it again, on so many NODES (1,3) and HOW: under so many
+# protocols (stache,msi), or for real (run).
+CASES ?= 100
+c-star-random: build
+	$(CARGO) build --release --locked -p trivium-fuzz
+	nice -n 5 target/release/trivium-fuzz c-star --cases $(CASES) --seed $(SEED) $(if $(CASE),--case $(CASE)) \
+		$(if $(NODES),--nodes $(NODES)) $(if $(HOW),--protocols $(HOW))
+
 clean:
-	rm -rf $(OUT) fuzz-out stress-out
+	rm -rf $(OUT) fuzz-out stress-out c-star-out

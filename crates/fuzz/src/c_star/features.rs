@@ -23,24 +23,12 @@ pub enum Feature {
     ShapeOfVariables,
     /// Left indices, reductions and calls behind `&&`, `||` and `?:`.
     Narrowing,
-    /// `%%` of `unsigned long long`.
-    WideModulus,
+    /// `%%` of unsigned numbers.
+    UnsignedModulus,
 }
 
 /// What no program uses, since it is not there yet.
-pub const OFF: &[Feature] = &[
-    Feature::Sends,
-    Feature::CombiningSends,
-    Feature::Structures,
-    Feature::Arrays,
-    Feature::ParallelIndices,
-    Feature::Initialisers,
-    Feature::Locals,
-    Feature::ParallelFunctions,
-    Feature::ShapeOfVariables,
-    Feature::Narrowing,
-    Feature::WideModulus,
-];
+pub const OFF: &[Feature] = &[Feature::UnsignedModulus];
 
 impl Feature {
     pub fn is_on(self) -> bool {

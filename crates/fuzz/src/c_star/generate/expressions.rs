@@ -104,21 +104,15 @@ impl Generator {
         self.division(operator, left, divisor)
     }
 
-    /// What stands behind an operator that may leave it out. Behind a parallel operand it is done once if it is scalar; behind a scalar one of a
-    /// parallel expression, the language does not say how often an effect would be seen.
+    /// What stands behind an operator that may leave it out. Behind a parallel operand it is about fewer positions; behind a scalar one of a
+    /// parallel expression, the language lets nothing be done once.
     fn behind(&mut self, first: &Expression, depth: usize, values: Values) -> Made {
-        let is_parallel = self.program.is_parallel(first);
-        let (effects, is_narrow) = (self.effects, self.scope.is_narrow);
-        if values == Values::Parallel && !is_parallel {
-            self.effects = 0;
-        }
-        // Until it is parsed whether the whole is parallel, what is scalar may come to stand in a parallel expression.
+        let (is_narrow, is_blocked) = (self.scope.is_narrow, self.scope.is_blocked);
+        // What is scalar by itself may come to stand in a parallel expression.
         self.scope.is_narrow |= values == Values::Parallel;
+        self.scope.is_blocked |= values == Values::Parallel && !self.program.is_parallel(first);
         let made = self.expression(depth, values);
-        self.scope.is_narrow = is_narrow;
-        if values == Values::Parallel && !is_parallel {
-            self.effects = effects;
-        }
+        (self.scope.is_narrow, self.scope.is_blocked) = (is_narrow, is_blocked);
         made
     }
 

@@ -88,6 +88,8 @@ struct Scope {
     function: Option<usize>,
     /// Whether it stands behind `&&`, `||` or `?:`.
     is_narrow: bool,
+    /// Whether nothing may stand here that is done once: calls, gets and reductions.
+    is_blocked: bool,
     /// The bracket of a left index in which it stands.
     dot: Option<usize>,
 }
@@ -216,7 +218,10 @@ impl Generator {
     /// The name of a shape in `dimof` and the like.
     fn shape_name(&mut self, shape: usize) -> ShapeName {
         if Feature::ShapeOfVariables.is_on() && self.random.once_in(3) {
-            let of_shape = |variable: &&usize| self.program.variables[**variable].shape == Some(ShapeOf::Named(shape));
+            let of_shape = |variable: &&usize| {
+                let variable = &self.program.variables[**variable];
+                variable.shape == Some(ShapeOf::Named(shape)) && variable.count.is_none()
+            };
             let variables: Vec<usize> = self.scope.parallels.iter().filter(of_shape).copied().collect();
             if !variables.is_empty() {
                 return ShapeName::Of(variables[self.random.below(variables.len())]);

@@ -71,7 +71,7 @@ fn of_bits(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
 impl Generator {
     /// Whether calls, gets and reductions may stand here.
     pub(super) fn may_be_once(&self) -> bool {
-        !self.scope.is_narrow || Feature::Narrowing.is_on()
+        !self.scope.is_blocked && (!self.scope.is_narrow || Feature::Narrowing.is_on())
     }
 
     /// Brings an expression between a limit and its negative.
@@ -164,9 +164,8 @@ impl Generator {
     /// `/`, `%`, `%%`, of whole numbers.
     pub(super) fn division(&mut self, operator: Operator, left: Made, right: Made) -> Made {
         let of = left.of.common(right.of);
-        let is_too_wide =
-            operator == Operator::Modulus && of == Type::UnsignedLongLong && !Feature::WideModulus.is_on();
-        let operator = if is_too_wide { Operator::Remainder } else { operator };
+        let is_off = !of.is_signed() && !Feature::UnsignedModulus.is_on();
+        let operator = if operator == Operator::Modulus && is_off { Operator::Remainder } else { operator };
         let (a, b) = (left.as_type(of), right.as_type(of));
         let most = a.0.abs().max(a.1.abs());
         let divisor = b.0.abs().max(b.1.abs());

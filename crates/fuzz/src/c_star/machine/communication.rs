@@ -95,9 +95,7 @@ impl Machine<'_> {
         for index in indices {
             coordinates.push(self.scalar(index, view)?.as_whole()?);
         }
-        // As of one position that is active: all that stands in it is scalar.
-        let one = View { shape: 0, mask: [true].into() };
-        let place = self.places(object, &one)?[0];
+        let place = self.cell(object, view)?;
         let (shape, cells) = self.shape_of(object)?;
         Ok(self.position(shape, &coordinates)? * cells + place)
     }

@@ -207,8 +207,8 @@ impl Machine<'_> {
         self.meant(shape)
     }
 
-    /// The number of a scalar variable that an object is.
-    fn cell(&mut self, object: &Object, view: Option<&View>) -> Result<usize> {
+    /// Which of the numbers at one position an object is, or of those of a scalar variable; its indices are scalar.
+    pub(super) fn cell(&mut self, object: &Object, view: Option<&View>) -> Result<usize> {
         let mut indices = Vec::new();
         for index in [object.index.as_deref(), object.field.as_ref().and_then(|(_, index)| index.as_deref())] {
             indices.push(index.map(|index| self.scalar(index, view)?.as_whole()).transpose()?);

@@ -133,9 +133,7 @@ impl Machine<'_> {
                 }
                 _ => self.scalar(value, view.as_ref())?,
             };
-            // The variable's shape is none: its only position is that of all.
-            let one = super::View { shape: 0, mask: [true].into() };
-            let cell = self.cells(object, &one)?[0];
+            let cell = self.cell(object, view.as_ref())?;
             let held = &mut self.storage(object.variable)?.values[cell];
             *held = assigned(*held, operator, value, of)?;
             return Ok(());
@@ -247,9 +245,7 @@ impl Machine<'_> {
         let contenders = std::mem::take(&mut self.contenders);
         let shape = self.program.variables[object.variable].shape.ok_or("a scalar is settled")?;
         let positions = self.positions(self.meant(shape)?);
-        // Its indices are constants.
-        let one = super::View { shape: 0, mask: [true].into() };
-        let place = self.places(object, &one)?[0];
+        let place = self.cell(object, None)?;
         let name = &self.program.variables[object.variable].name;
         for at in 0..positions {
             let heard = self.heard.get(self.lines.len()).and_then(|line| line.rsplit(' ').next()?.parse().ok());
