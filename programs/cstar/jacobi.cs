@@ -16,6 +16,8 @@
 #endif
 
 shape [ROWS][COLUMNS]grid;
+/* On 8 nodes each has a block, and its edges are short. */
+#pragma cstar dist grid block(2,4)
 double:grid a, b;
 unsigned:grid mixed;
 

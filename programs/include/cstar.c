@@ -46,21 +46,51 @@ ssize_t write(int file, const void *text, size_t bytes) {
 
 /* ---- Shapes and memory ---------------------------------------------------------------------------- */
 
-void cstar_lay_out(const struct cstar_shape *shape) {
-    int64_t all = 1, nodes = trivium_nodes();
+static int least(int a, int b) { return a < b ? a : b; }
+
+void cstar_lay_out(const struct cstar_shape *shape, int below, int across) {
+    int64_t all = 1, nodes = trivium_nodes(), node = trivium_node();
     for (int i = shape->rank - 1; i >= 0; i--) {
         all *= shape->size[i];
         if (all > INT32_MAX) fail("c-star: the shape %s has more than %d positions", shape->name, INT32_MAX);
     }
-    int64_t block = (all + nodes - 1) / nodes, first = block * trivium_node();
-    int64_t rest = first < all ? all - first : 0;
-    *shape->state = (struct cstar_state){
-        .shape = shape,
-        .all = (int)all,
-        .block = (int)block,
-        .first = (int)(first < all ? first : all),
-        .count = (int)(rest < block ? rest : block),
-    };
+    struct cstar_state *state = shape->state;
+    *state = (struct cstar_state){.shape = shape, .all = (int)all};
+    if (across > 0 && (int64_t)below * across == nodes) {
+        state->across = across;
+        state->rows = (shape->size[0] + below - 1) / below;
+        state->columns = (shape->size[1] + across - 1) / across;
+        state->top = least(state->rows * (int)(node / across), shape->size[0]);
+        state->left = least(state->columns * (int)(node % across), shape->size[1]);
+        state->width = least(state->columns, shape->size[1] - state->left);
+        state->block = state->rows * state->columns;
+        state->count = least(state->rows, shape->size[0] - state->top) * state->width;
+        return;
+    }
+    int64_t block = (all + nodes - 1) / nodes;
+    state->block = (int)block;
+    state->first = (int)(block * node < all ? block * node : all);
+    state->count = least(state->block, (int)all - state->first);
+}
+
+int cstar_locate(const struct cstar_shape *shape, int place, int *position) {
+    const struct cstar_state *state = shape->state;
+    if (!state->across) {
+        *position = place % state->block;
+        return place / state->block;
+    }
+    int row = place / shape->size[1], column = place % shape->size[1], side = column / state->columns;
+    int width = least(state->columns, shape->size[1] - side * state->columns);
+    *position = row % state->rows * width + column % state->columns;
+    return row / state->rows * state->across + side;
+}
+
+void *cstar_near_at(const void *own, size_t bytes, const struct cstar_shape *shape, int place, int64_t *count) {
+    const struct cstar_state *state = shape->state;
+    int position, node = cstar_locate(shape, place, &position);
+    int rest = state->across ? state->columns - place % shape->size[1] % state->columns : state->block - position;
+    if (rest < *count) *count = rest;
+    return (char *)cstar_part_of(own, bytes, shape, node) + (size_t)position * bytes;
 }
 
 void cstar_is_same(const struct cstar_shape *shape) {
@@ -149,8 +179,8 @@ void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index
 }
 
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
-    char *part = cstar_part_of(own, bytes, shape, place / shape->state->block);
-    return part + (size_t)(place % shape->state->block) * bytes;
+    int position, node = cstar_locate(shape, place, &position);
+    return (char *)cstar_part_of(own, bytes, shape, node) + (size_t)position * bytes;
 }
 
 void cstar_no_rank(const struct cstar_shape *shape, int indices) {
@@ -161,8 +191,10 @@ void cstar_no_rank(const struct cstar_shape *shape, int indices) {
 
 struct cstar_context cstar_enter(const struct cstar_shape *shape) {
     const struct cstar_state *state = shape->state;
-    int size = shape->size[shape->rank - 1];
-    int runs = state->count ? (state->first + state->count - 1) / size - state->first / size + 1 : 0;
+    int size = shape->size[shape->rank - 1], runs = 0;
+    if (state->count) {
+        runs = state->across ? state->count / state->width : (state->first + state->count - 1) / size - state->first / size + 1;
+    }
     unsigned char *mask = cstar_space(shape, 1);
     struct cstar_span *spans = malloc((size_t)runs * sizeof *spans + 1);
     if (!spans) fail("c-star: no memory for a context of the shape %s", shape->name);
@@ -235,13 +267,14 @@ struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_
     int *at = calloc((size_t)nodes + 1, sizeof(int));
     if (!at) fail("c-star: no memory for a send of %d positions of the shape %s", from->state->count, from->name);
     for (int i = 0; i < from->state->count; i++) {
-        if (cstar_active(from, i)) at[places[i] / to->state->block + 1]++;
+        int position;
+        if (cstar_active(from, i)) at[cstar_locate(to, places[i], &position) + 1]++;
     }
     for (int i = 0; i < nodes; i++) at[i + 1] += at[i];
     memcpy(post.begin, at, table);
     for (int i = 0; i < from->state->count; i++) {
         if (!cstar_active(from, i)) continue;
-        int slot = at[places[i] / to->state->block]++;
+        int position, slot = at[cstar_locate(to, places[i], &position)]++;
         post.places[slot] = places[i];
         memcpy(post.values + (size_t)slot * bytes, (const char *)values + (size_t)i * bytes, bytes);
     }

@@ -41,6 +41,9 @@ struct cstar_state {
     int all;                      /* positions in all */
     int block;                    /* positions of a node, at most */
     int first, count;             /* of this node */
+    /* Of a shape of two dimensions that is dealt out in both: so many nodes are side by side (0: it is not), and each has so many rows and columns, at
+     * most; this one has those from here on, and so many columns. */
+    int across, rows, columns, top, left, width;
     const unsigned char *context; /* whether each position of this node is active; null: all are */
     const struct cstar_span *spans; /* of a context: which positions of each run these are */
 };
@@ -50,8 +53,9 @@ struct cstar_span {
     int begin, end, is_solid;
 };
 
-/* Collective, before main. */
-void cstar_lay_out(const struct cstar_shape *shape);
+/* Collective, before main. Where so many nodes, below each other and side by side, are all that there are, each gets a rectangle; else each gets what
+ * follows in the order of C's rows. */
+void cstar_lay_out(const struct cstar_shape *shape, int below, int across);
 /* A shape that another file lays out has the sizes that it has there. */
 void cstar_is_same(const struct cstar_shape *shape);
 void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *name);
@@ -87,14 +91,23 @@ static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_r
     do {
         run->begin = run->next;
         if (run->begin >= state->count) return 0;
-        row = (state->first + run->begin) / size;
-        run->last = state->first - row * size;
-        run->next = run->end = size - run->last < state->count ? size - run->last : state->count;
+        int first_row = state->top;
+        if (state->across) {
+            row = run->begin / state->width;
+            run->last = state->left - row * state->width;
+            run->next = run->end = (row + 1) * state->width;
+            row += first_row;
+        } else {
+            first_row = state->first / size;
+            row = (state->first + run->begin) / size;
+            run->last = state->first - row * size;
+            run->next = run->end = size - run->last < state->count ? size - run->last : state->count;
+        }
         run->mask = 0;
         if (state->context) {
-            const struct cstar_span *span = &state->spans[row - state->first / size];
-            run->begin = span->begin;
-            run->end = span->end;
+            const struct cstar_span *span = &state->spans[row - first_row];
+            if (run->begin < span->begin) run->begin = span->begin;
+            if (run->end > span->end) run->end = span->end;
             if (!span->is_solid) run->mask = state->context;
         }
     } while (run->begin >= run->end);
@@ -186,12 +199,14 @@ static inline void *cstar_part_of(const void *own, size_t bytes, const struct cs
     return (void *)((uintptr_t)own + (uintptr_t)((intptr_t)(node - trivium_node()) * (intptr_t)cstar_part(shape, bytes)));
 }
 
+/* Whose a place is, and which of that node's positions. */
+int cstar_locate(const struct cstar_shape *shape, int place, int *position);
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
 
 /* Where the element of a variable at a place of any node lies. */
 static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     unsigned position = (unsigned)(place - shape->state->first);
-    if (position < (unsigned)shape->state->count) return (char *)own + (size_t)position * bytes;
+    if (!shape->state->across && position < (unsigned)shape->state->count) return (char *)own + (size_t)position * bytes;
     return cstar_elsewhere(own, bytes, shape, place);
 }
 
@@ -200,8 +215,17 @@ static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_s
     return cstar_of(own, bytes, shape, cstar_place(shape, a, b, c, d));
 }
 
-/* What the positions of a run find so many steps from themselves, if that lies on one node: what the address of position 0 would be then. Else null. */
-static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_run *run,
+/* A run of no more positions than so many; the next one goes on there. */
+static inline void cstar_cut(struct cstar_run *run, int64_t count) {
+    if (count < run->end - run->begin) run->end = run->next = run->begin + (int)count;
+}
+
+/* Where a place lies, and how many follow it there, up to `count`. */
+void *cstar_near_at(const void *own, size_t bytes, const struct cstar_shape *shape, int place, int64_t *count);
+
+/* What the positions of a run find so many steps from themselves: what the address of position 0 would be. Null if there is nothing. The run is cut to those
+ * of which either is true. */
+static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_run *run,
                                int64_t a, int64_t b, int64_t c, int64_t d) {
     const int64_t steps[] = {a, b, c, d};
     int last = shape->rank - 1, place = 0;
@@ -210,19 +234,22 @@ static inline void *cstar_near(const void *own, size_t bytes, const struct cstar
         if ((uint64_t)index >= (uint64_t)shape->size[i]) return 0;
         place += (int)index * shape->below[i];
     }
-    int64_t begin = run->last + run->begin + steps[last], end = run->last + run->end - 1 + steps[last];
-    if (begin < 0 || end < begin || end >= shape->size[last]) return 0;
-    int first = place + (int)begin, node = first / shape->state->block;
-    if ((place + (int)end) / shape->state->block != node) return 0;
-    int position = first - node * shape->state->block - run->begin;
-    return (char *)cstar_part_of(own, bytes, shape, node) + (intptr_t)position * (intptr_t)bytes;
+    int64_t begin = run->last + run->begin + steps[last], count = shape->size[last] - begin;
+    if (count <= 0) return 0;
+    if (begin < 0) {
+        cstar_cut(run, -begin);
+        return 0;
+    }
+    char *at = cstar_near_at(own, bytes, shape, place + (int)begin, &count);
+    cstar_cut(run, count);
+    return at - (intptr_t)run->begin * (intptr_t)bytes;
 }
 
-/* The same if it is this node's; else null. */
+/* Where the element at a position lies if that is this node's; else null. */
 static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
                               int64_t c, int64_t d) {
-    unsigned position = (unsigned)(cstar_place(shape, a, b, c, d) - shape->state->first);
-    return position < (unsigned)shape->state->count ? (char *)own + (size_t)position * bytes : 0;
+    int position, node = cstar_locate(shape, cstar_place(shape, a, b, c, d), &position);
+    return node == trivium_node() ? (char *)own + (size_t)position * bytes : 0;
 }
 
 /* Values that each active position of a shape has sent to a position of another one. Each node takes those that are for its own positions: in the order of

@@ -24,6 +24,9 @@ pub(crate) struct FileShape {
     pub object: String,
     /// Whether it is `extern`.
     pub is_elsewhere: bool,
+    pub rank: usize,
+    /// How many nodes are below each other, and side by side; 0 if nothing is said.
+    pub blocks: (u32, u32),
 }
 
 /// A parallel variable at file scope, which must be allocated.

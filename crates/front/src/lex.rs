@@ -168,8 +168,13 @@ impl Lexer<'_> {
     fn directive(&mut self) {
         let rest = &self.text[self.at..];
         let line = rest.split('\n').next().unwrap_or(rest);
-        self.at += line.len();
         let words = line[1..].trim_start();
+        if words.strip_prefix("pragma").is_some_and(|rest| rest.trim_start().starts_with("cstar ")) {
+            // The only one that is a program's: a declaration of C*.
+            self.push(Kind::Mark, self.at + line.len());
+            return;
+        }
+        self.at += line.len();
         let words = words.strip_prefix("line").unwrap_or(words).trim_start();
         let digits = words.find(|c: char| !c.is_ascii_digit()).unwrap_or(words.len());
         let Ok(number) = words[..digits].parse::<usize>() else { return };

@@ -283,7 +283,7 @@ fn mistakes_have_their_places() {
 }
 
 /// Declarations with the column of their first mistake, and what is said of it.
-const WRONG_DECLARATIONS: [(&str, usize, &str); 18] = [
+const WRONG_DECLARATIONS: [(&str, usize, &str); 21] = [
     ("shape [1][2][3][4][5]V;", 22, "a shape has 1 to 4 dimensions, and `V` has 5 dimensions"),
     ("shape V;", 7, "a shape has 1 to 4 dimensions, and `V` has no sizes"),
     ("shape []V;", 8, "the number of positions (shapes without sizes are not there yet) is expected here"),
@@ -305,6 +305,9 @@ const WRONG_DECLARATIONS: [(&str, usize, &str); 18] = [
         36,
         "the result of this function has the shape S, which is not current here",
     ),
+    ("#pragma cstar dist S block(2,4)", 1, "a shape of two dimensions is dealt out in blocks, and `S` has 1"),
+    ("#pragma cstar dist Q block(2,4)", 1, "`Q` is not a shape of this file"),
+    ("#pragma cstar dist T block(2,0)", 1, "this pragma is not understood"),
     ("[[noreturn]] void g(void);", 1, "`[[` begins a left index in C*"),
 ];
 

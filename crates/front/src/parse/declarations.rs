@@ -21,7 +21,7 @@ pub(super) enum Place {
 
 impl Parser<'_> {
     pub(super) fn external_declaration(&mut self) -> Parse<()> {
-        if self.eat(";") || self.static_assertion()? || self.shapes(true)? {
+        if self.eat(";") || self.static_assertion()? || self.distribution() || self.shapes(true)? {
             return Ok(());
         }
         if self.is_one_of(&["__asm__", "asm", "__asm"]) {

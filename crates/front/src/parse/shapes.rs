@@ -82,6 +82,35 @@ impl Parser<'_> {
         Ok(shape)
     }
 
+    /// `#pragma cstar dist S block(2,4)`, if it stands here: how many nodes are below each other and side by side.
+    pub(super) fn distribution(&mut self) -> bool {
+        if !self.is_c_star() || !self.word().starts_with('#') {
+            return false;
+        }
+        let word = self.word().to_string();
+        let at = self.at;
+        self.draft.edits.remove(at);
+        self.at += 1;
+        let Some((name, below, across)) = blocks(&word) else {
+            self.error(at, at, "this pragma is not understood").help("there is: #pragma cstar dist S block(2,4)");
+            return true;
+        };
+        let shape = self.draft.shapes.iter_mut().find(|shape| shape.name == name && !shape.is_elsewhere);
+        match shape {
+            Some(shape) if shape.rank == 2 => shape.blocks = (below, across),
+            Some(shape) => {
+                let message =
+                    format!("a shape of two dimensions is dealt out in blocks, and `{name}` has {}", shape.rank);
+                self.error(at, at, message).help("leave the pragma out");
+            }
+            None => {
+                self.error(at, at, format!("`{name}` is not a shape of this file"))
+                    .help("write the pragma after the shape's declaration, in the file that has no `extern` before it");
+            }
+        }
+        true
+    }
+
     /// A declaration of shapes, if it stands here.
     pub(super) fn shapes(&mut self, is_file: bool) -> Parse<bool> {
         let is_extern = self.is_c_star() && self.is_one_of(&["extern", "static"]) && self.is_next("shape");
@@ -161,7 +190,7 @@ impl Parser<'_> {
             below.join(", ")
         );
         self.draft.edits.instead(name, &begin);
-        self.draft.shapes.push(FileShape { name: word.clone(), object, is_elsewhere });
+        self.draft.shapes.push(FileShape { name: word.clone(), object, is_elsewhere, rank, blocks: (0, 0) });
         self.scopes.declare(&word, Symbol::Shape(Rc::new(ParallelShape { name: word.clone(), rank })));
         Ok(state)
     }
@@ -275,4 +304,14 @@ impl Parser<'_> {
 fn product(sizes: &[String]) -> String {
     let all: String = sizes.iter().map(|size| format!(" * (unsigned){size}")).collect();
     format!("(int)(1u{all})")
+}
+
+/// The shape and the numbers of `#pragma cstar dist S block(2,4)`.
+fn blocks(pragma: &str) -> Option<(String, u32, u32)> {
+    let rest = pragma.strip_prefix('#')?.trim_start().strip_prefix("pragma")?.trim_start().strip_prefix("cstar")?;
+    let (name, rest) = rest.trim_start().strip_prefix("dist")?.trim_start().split_once(char::is_whitespace)?;
+    let inner = rest.trim().strip_prefix("block")?.trim_start().strip_prefix('(')?.strip_suffix(')')?;
+    let (below, across) = inner.split_once(',')?;
+    let number = |text: &str| text.trim().parse().ok().filter(|number| (1..=1 << 16).contains(number));
+    Some((name.to_string(), number(below)?, number(across)?))
 }

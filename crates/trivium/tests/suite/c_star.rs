@@ -125,6 +125,32 @@ fn every_construct_gives_what_was_found_by_hand() {
     assert_eq!(run("crates/trivium/tests/c-star/language.cs", &["-n", "3"]), expected);
 }
 
+/// What nodes get that have rectangles, of shapes that they do not divide.
+#[test]
+fn a_shape_is_dealt_out_in_blocks() {
+    for nodes in ["1", "4", "6", "12"] {
+        assert_eq!(
+            simulated("crates/trivium/tests/c-star/blocks.cs", &["-n", nodes]),
+            "7496 3324 403 9119\n",
+            "{nodes} nodes"
+        );
+    }
+}
+
+/// Messages of a simulation of jacobi.cs on 8 nodes, of a kind.
+fn reads(passes: usize) -> u64 {
+    let flags = format!("--cc=-DPASSES={passes}");
+    let run = trivium(&["sim", "programs/cstar/jacobi.cs", "-p", "uncached", "-m", "typhoon", "-n", "8", &flags]);
+    let line = run.out.lines().find(|line| line.trim().starts_with("uncached.Read ")).expect("reads");
+    line.split_whitespace().last().unwrap().replace(',', "").parse().unwrap()
+}
+
+/// On 8 nodes of 2 x 4 blocks: 1,008 of the inner positions' gets are of other nodes. The reduction is 7 more for each node.
+#[test]
+fn a_pass_of_jacobi_gets_what_stands_at_the_edges_of_blocks() {
+    assert_eq!(reads(4) - reads(3), 1_008 + 7 * 8);
+}
+
 /// Every reduction, of every position and of none.
 #[test]
 fn reductions_are_those_of_a_loop() {

@@ -16,7 +16,8 @@ pub(crate) fn end(draft: &mut Draft) {
         "\n# 1 \"<c-star>\"\n__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n",
     );
     for shape in draft.shapes.iter().filter(|shape| !shape.is_elsewhere) {
-        text.push_str(&format!("    cstar_lay_out(&{});\n", shape.object));
+        let (below, across) = shape.blocks;
+        text.push_str(&format!("    cstar_lay_out(&{}, {below}, {across});\n", shape.object));
     }
     text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
     for shape in draft.shapes.iter().filter(|shape| shape.is_elsewhere) {
