@@ -44,6 +44,17 @@ ssize_t write(int file, const void *text, size_t bytes) {
     return writev(file, &piece, 1);
 }
 
+/* ---- Barriers ------------------------------------------------------------------------------------- */
+
+unsigned cstar_barriers;
+
+#ifdef CSTAR_COUNT
+/* From when main begins. */
+__attribute__((constructor(300))) static void begin_count(void) { cstar_barriers = 0; }
+
+__attribute__((destructor)) static void tell_count(void) { printf("c-star: %u barriers\n", cstar_barriers); }
+#endif
+
 /* ---- Shapes and memory ---------------------------------------------------------------------------- */
 
 static int least(int a, int b) { return a < b ? a : b; }

@@ -157,8 +157,10 @@ void cstar_leave(struct cstar_context *context);
 /* ---- Communication ------------------------------------------------------------------------------ */
 
 /* Waits until all nodes have come here. What they have written before, all see after it. `why`: what it parts, for who reads a translation. */
+extern unsigned cstar_barriers;
 static inline void cstar_barrier(const char *why) {
     (void)why;
+    cstar_barriers++;
     __asm__ volatile("" ::: "memory");
     trivium_barrier();
 }
