@@ -184,9 +184,15 @@ void cstar_no_dimension(const struct cstar_shape *shape, int dimension) {
     fail("c-star: the shape %s has %d dimensions, and this is about dimension %d", shape->name, shape->rank, dimension);
 }
 
-void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index) {
-    fail("c-star: the left index %lld is outside of the shape %s, whose dimension %d has %d positions", (long long)index,
-         shape->name, dimension, shape->size[dimension]);
+void cstar_outside(const struct cstar_shape *shape, const struct cstar_run *run, int position, int dimension, int64_t index) {
+    char where[CSTAR_RANK * 14 + 16] = "";
+    if (run) strcpy(where, ", at position ");
+    for (int i = 0, at = (int)strlen(where); run && i < run->rank; i++) {
+        int coordinate = i == run->rank - 1 ? run->last + position : run->others[i];
+        at += snprintf(where + at, sizeof where - (size_t)at, "[%d]", coordinate);
+    }
+    fail("c-star: the left index %lld is outside of the shape %s, whose dimension %d has %d positions%s", (long long)index,
+         shape->name, dimension, shape->size[dimension], where);
 }
 
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {

@@ -64,7 +64,6 @@ static inline int cstar_rankof(const struct cstar_shape *shape) { return shape->
 static inline int cstar_positionsof(const struct cstar_shape *shape) { return shape->state->all; }
 
 __attribute__((noreturn)) void cstar_no_dimension(const struct cstar_shape *shape, int dimension);
-__attribute__((noreturn)) void cstar_outside(const struct cstar_shape *shape, int dimension, int64_t index);
 
 static inline int cstar_dimof(const struct cstar_shape *shape, int dimension) {
     if ((unsigned)dimension >= (unsigned)shape->rank) cstar_no_dimension(shape, dimension);
@@ -77,7 +76,7 @@ enum { CSTAR_NEAR = 16 };
 
 /* Some of this node's positions, which differ in the last dimension only: so that coordinates are no divisions. From the first active one to the last. */
 struct cstar_run {
-    int begin, end, next;
+    int begin, end, next, rank;
     int last;                   /* the last coordinate of position 0, if the run began there */
     int others[CSTAR_RANK - 1]; /* the other coordinates */
     const unsigned char *mask;  /* which of them are active; null: all are */
@@ -88,6 +87,7 @@ struct cstar_run {
 static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_run *run) {
     const struct cstar_state *state = shape->state;
     int size = shape->size[shape->rank - 1], row;
+    run->rank = shape->rank;
     do {
         run->begin = run->next;
         if (run->begin >= state->count) return 0;
@@ -175,8 +175,13 @@ static inline size_t cstar_part(const struct cstar_shape *shape, size_t bytes) {
     return ((size_t)shape->state->block * bytes + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
 }
 
-static inline int cstar_index(const struct cstar_shape *shape, int dimension, int64_t index) {
-    if ((uint64_t)index >= (uint64_t)shape->size[dimension]) cstar_outside(shape, dimension, index);
+/* An index outside of a shape: of a position of a run, or of no position at all if that is null. */
+__attribute__((noreturn)) void cstar_outside(const struct cstar_shape *shape, const struct cstar_run *run, int position,
+                                             int dimension, int64_t index);
+
+static inline int cstar_index(const struct cstar_shape *shape, const struct cstar_run *run, int position, int dimension,
+                              int64_t index) {
+    if ((uint64_t)index >= (uint64_t)shape->size[dimension]) cstar_outside(shape, run, position, dimension, index);
     return (int)index * shape->below[dimension];
 }
 
@@ -187,12 +192,13 @@ static inline const struct cstar_shape *cstar_of_rank(const struct cstar_shape *
     return shape;
 }
 
-/* A position by its number, in the order of C's rows. */
-static inline int cstar_place(const struct cstar_shape *shape, int64_t a, int64_t b, int64_t c, int64_t d) {
-    int place = cstar_index(shape, 0, a);
-    if (shape->rank > 1) place += cstar_index(shape, 1, b);
-    if (shape->rank > 2) place += cstar_index(shape, 2, c);
-    if (shape->rank > 3) place += cstar_index(shape, 3, d);
+/* A place of a shape, by its number in the order of C's rows: for a position of a run, or for none. */
+static inline int cstar_place(const struct cstar_shape *shape, const struct cstar_run *run, int position, int64_t a,
+                              int64_t b, int64_t c, int64_t d) {
+    int place = cstar_index(shape, run, position, 0, a);
+    if (shape->rank > 1) place += cstar_index(shape, run, position, 1, b);
+    if (shape->rank > 2) place += cstar_index(shape, run, position, 2, c);
+    if (shape->rank > 3) place += cstar_index(shape, run, position, 3, d);
     return place;
 }
 
@@ -212,9 +218,9 @@ static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_s
     return cstar_elsewhere(own, bytes, shape, place);
 }
 
-static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
-                             int64_t c, int64_t d) {
-    return cstar_of(own, bytes, shape, cstar_place(shape, a, b, c, d));
+static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_run *run,
+                             int position, int64_t a, int64_t b, int64_t c, int64_t d) {
+    return cstar_of(own, bytes, shape, cstar_place(shape, run, position, a, b, c, d));
 }
 
 /* A run of no more positions than so many; the next one goes on there. */
@@ -250,7 +256,7 @@ static inline void *cstar_near(const void *own, size_t bytes, const struct cstar
 /* Where the element at a position lies if that is this node's; else null. */
 static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
                               int64_t c, int64_t d) {
-    int position, node = cstar_locate(shape, cstar_place(shape, a, b, c, d), &position);
+    int position, node = cstar_locate(shape, cstar_place(shape, 0, 0, a, b, c, d), &position);
     return node == trivium_node() ? (char *)own + (size_t)position * bytes : 0;
 }
 

@@ -75,7 +75,7 @@ fn a_context_is_kept_while_its_block_lasts() {
 /// What a position of S gets of a variable, from the position that lies opposite.
 fn got(variable: &str) -> String {
     format!(
-        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0)) | 0, 0, 0, 0))"
+        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, &cstar_run, cstar_vp, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0)) | 0, 0, 0, 0))"
     )
 }
 
@@ -102,7 +102,7 @@ fn what_is_got_and_written_is_got_before_all_write() {
 fn what_is_near_is_found_by_runs() {
     let near = "cstar_near(y, sizeof *y, &cstar_shape_S, &cstar_run, -(int64_t)(1), 0, 0, 0)";
     let found = "(char *)cstar_run.near[0] + cstar_vp * (int)sizeof *y";
-    let at = "cstar_at(y, sizeof *y, &cstar_shape_S, (cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0) - 1) | 0, 0, 0, 0)";
+    let at = "cstar_at(y, sizeof *y, &cstar_shape_S, &cstar_run, cstar_vp, (cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0) - 1) | 0, 0, 0, 0)";
     let each = "for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++)";
     becomes(
         "with (S) x = [. - 1]y;",

@@ -125,6 +125,16 @@ fn every_construct_gives_what_was_found_by_hand() {
     assert_eq!(run("crates/trivium/tests/c-star/language.cs", &["-n", "3"]), expected);
 }
 
+/// A node's part is its equal share.
+#[test]
+fn positions_are_dealt_out_equally() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "#include <stdio.h>\nshape [1024]S;\nint main(void) { printf(\"%d\\n\", cstar_state_S.count); return 0; }\n";
+    let program = written(&folder, "share.cs", text);
+    assert_eq!(simulated(program.to_str().unwrap(), &["-n", "16"]), "64\n");
+}
+
 /// What nodes get that have rectangles, of shapes that they do not divide.
 #[test]
 fn a_shape_is_dealt_out_in_blocks() {
@@ -209,7 +219,7 @@ fn an_index_outside_of_its_shape_ends_the_program() {
         let failed = trivium(&how);
         assert_ne!(failed.code, Some(0));
         for part in [
-            "the left index 10 is outside of the shape S, whose dimension 0 has 10 positions",
+            "the left index 10 is outside of the shape S, whose dimension 0 has 10 positions, at position [9]",
             "outside.cs:6",
             "node 2",
         ] {

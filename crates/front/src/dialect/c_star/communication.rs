@@ -8,6 +8,9 @@ use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
 
+/// The position at which a loop is.
+const OWN: &str = "&cstar_run, cstar_vp";
+
 /// CSTAR_NEAR of the library.
 const MOST_NEAR: usize = 16;
 
@@ -110,10 +113,10 @@ impl Loops<'_, '_> {
         indices.join(", ")
     }
 
-    /// A pointer to the element at a position of any node.
-    fn at(&self, indexed: &Indexed, axes: &[Expression]) -> String {
+    /// A pointer to the element at a position of any node; `who`: which position asks.
+    fn at(&self, indexed: &Indexed, axes: &[Expression], who: &str) -> String {
         let Indexed { variable, object, .. } = indexed;
-        format!("cstar_at({variable}, sizeof *{variable}, {object}, {})", self.axes(axes))
+        format!("cstar_at({variable}, sizeof *{variable}, {object}, {who}, {})", self.axes(axes))
     }
 
     /// Private memory for a value at each position.
@@ -139,7 +142,7 @@ impl Loops<'_, '_> {
             loops.access(&indexed.name, GET);
             near = loops.near(&indexed, axes);
         });
-        let at = self.at(&indexed, axes);
+        let at = self.at(&indexed, axes, OWN);
         let at = match near {
             Some(near) => {
                 let found = format!("(char *){near} + cstar_vp * (int)sizeof *{}", indexed.variable);
@@ -208,7 +211,7 @@ impl Loops<'_, '_> {
         let Some(indexed) = self.indexed(expression, axes, operand, &mut ahead) else { return };
         axes.iter().for_each(|axis| self.part(axis));
         let name = self.temporary();
-        let value = indexed.object(&self.at(&indexed, axes));
+        let value = indexed.object(&self.at(&indexed, axes, "0, 0"));
         let before = self.done(ahead);
         let parted = self.parted();
         let noted = self.noted(|loops| loops.access(&indexed.name, GET));
@@ -299,7 +302,7 @@ impl Loops<'_, '_> {
         let text = self.text(right);
         let ty = if is_combining { format!("__typeof_unqual__(({{ {NOWHERE}({text}); }}))") } else { indexed.ty() };
         let (memory, places) = (self.space(&ty, &value, &current), self.space("int", &place, &current));
-        let found = format!("{place}[cstar_vp] = cstar_place({}, {});", indexed.object, self.axes(axes));
+        let found = format!("{place}[cstar_vp] = cstar_place({}, {OWN}, {});", indexed.object, self.axes(axes));
         self.get_all(ahead);
         let over = self.loop_over(&current, noted);
         ahead.declare(&about(op, &format!("{memory}{places}{over}{{ {found} {value}[cstar_vp] = ({text}); }} ")));
@@ -327,7 +330,7 @@ impl Loops<'_, '_> {
         let Some(current) = self.current.clone() else { return };
         self.get_all(ahead);
         noted.join(&self.noted(|loops| loops.access(&indexed.name, SEND)));
-        let (over, at) = (self.loop_over(&current, noted), indexed.object(&self.at(indexed, axes)));
+        let (over, at) = (self.loop_over(&current, noted), indexed.object(&self.at(indexed, axes, OWN)));
         let stored = format!("{at} = {};", self.text(right));
         ahead.declare(&about(op, &format!("{}{over}{stored} ", indexed.is_word())));
     }
