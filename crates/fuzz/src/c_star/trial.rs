@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 /// The protocol's name that stands for runs for real.
 const RUN: &str = "run";
 
+/// Warnings are not looked at. What is optimised less is compiled in half of the time, and that is most of a case.
+const COMPILING: &str = "--cc=-w -O1 -g0";
+
 /// How a program is run: simulated, or for real.
 pub struct Way {
     protocol: String,
@@ -53,17 +56,30 @@ impl Way {
         format!("{} with {} nodes", self.protocol(), self.nodes)
     }
 
+    /// The command, as it is typed.
+    pub fn command(&self, program: &Path) -> String {
+        let quoted = |word: &String| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() };
+        self.words(program).iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+
     /// The words of the command.
-    pub fn words(&self, program: &Path) -> Vec<String> {
+    fn words(&self, program: &Path) -> Vec<String> {
         let nodes = self.nodes.to_string();
         let file = program.display().to_string();
         let mut words = match self.is_real {
             true => vec!["run".to_string(), file],
             false => vec!["sim".to_string(), file, "-m".into(), "typhoon".into()],
         };
-        words.extend(["-p", &self.protocol, "-n", &nodes, "--cc=-w"].map(str::to_string));
+        words.extend(["-p", &self.protocol, "-n", &nodes, COMPILING].map(str::to_string));
         words
     }
+}
+
+/// What is wrong with a program's run.
+pub struct Wrong {
+    /// Whether it has no output, since it was refused or ended with an error.
+    pub has_failed: bool,
+    pub what: String,
 }
 
 /// A folder for programs and for what is compiled of them.
@@ -84,7 +100,7 @@ impl Bench {
     ///
     /// # Errors
     /// It cannot be run, or the program is wrong.
-    pub fn wrong(&self, program: &Program, way: &Way) -> Result<Option<String>, String> {
+    pub fn wrong(&self, program: &Program, way: &Way) -> Result<Option<Wrong>, String> {
         let file = self.folder.path().join("random.cs");
         std::fs::write(&file, text::written(program)).map_err(|error| format!("{}: {error}", file.display()))?;
         let seen = self.run(&way.words(&file))?;
@@ -96,8 +112,8 @@ impl Bench {
         let expected = expected
             .map_err(|what| format!("a program is wrong on {} nodes: {what}\n{}", way.nodes, text::written(program)))?;
         Ok(match seen {
-            Err(what) => Some(what),
-            Ok(_) => difference(&expected, &heard),
+            Err(what) => Some(Wrong { has_failed: true, what }),
+            Ok(_) => difference(&expected, &heard).map(|what| Wrong { has_failed: false, what }),
         })
     }
 
@@ -116,6 +132,9 @@ impl Bench {
         let (out, err) = (String::from_utf8_lossy(&out).into_owned(), String::from_utf8_lossy(&err).into_owned());
         if let Some(slow) = slow {
             return Ok(Err(slow));
+        }
+        if err.contains("there is no C compiler") {
+            return Err(err);
         }
         if !status.success() {
             return Ok(Err(format!("{status}\n{}", err.trim_end())));
