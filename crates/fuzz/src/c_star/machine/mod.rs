@@ -164,4 +164,5 @@ impl Machine<'_> {
     }
 }
 
-// tests
+#[cfg(test)]
+mod tests;
