@@ -30,13 +30,13 @@ fn random_programs_print_what_they_must() {
         return;
     }
     let bench = Bench::new(&trivium).unwrap();
-    let ways = Way::asked(&[], &[]);
+    let setups = Setup::asked(&[], &[]);
     let mut wrong = Vec::new();
-    for (case, way) in (0..20).zip(ways.iter().cycle()) {
+    for (case, setup) in (0..20).zip(setups.iter().cycle()) {
         let program = program(SEED, case).unwrap();
-        if let Some(found) = bench.wrong(&program, way).unwrap() {
+        if let Some(found) = bench.wrong(&program, setup).unwrap() {
             let again =
-                format!("make c-star-random SEED={SEED} CASE={case} NODES={} HOW={}", way.nodes(), way.protocol());
+                format!("make c-star-random SEED={SEED} CASE={case} NODES={} HOW={}", setup.nodes(), setup.protocol());
             wrong.push(format!("{again}: {}", found.what));
         }
     }

@@ -14,29 +14,29 @@ const RUN: &str = "run";
 const COMPILING: &str = "--cc=-w -O1 -g0";
 
 /// How a program is run: simulated, or for real.
-pub struct Way {
+pub struct Setup {
     protocol: String,
     is_real: bool,
     nodes: usize,
 }
 
-impl Way {
-    fn new(protocol: &str, nodes: usize) -> Way {
+impl Setup {
+    fn new(protocol: &str, nodes: usize) -> Setup {
         match protocol {
-            RUN => Way { protocol: "stache".into(), is_real: true, nodes },
-            _ => Way { protocol: protocol.into(), is_real: false, nodes },
+            RUN => Setup { protocol: "stache".into(), is_real: true, nodes },
+            _ => Setup { protocol: protocol.into(), is_real: false, nodes },
         }
     }
 
     /// Every number of nodes under every protocol that is asked for; else each number once, and each protocol once.
-    pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Way> {
+    pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Setup> {
         if nodes.is_empty() && protocols.is_empty() {
-            let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Way::new("uncached", nodes));
+            let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Setup::new("uncached", nodes));
             let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3)];
-            return of_uncached.into_iter().chain(others.map(|(name, nodes)| Way::new(name, nodes))).collect();
+            return of_uncached.into_iter().chain(others.map(|(name, nodes)| Setup::new(name, nodes))).collect();
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };
-        let all = |protocol: &str| nodes.iter().map(|nodes| Way::new(protocol, *nodes)).collect::<Vec<_>>();
+        let all = |protocol: &str| nodes.iter().map(|nodes| Setup::new(protocol, *nodes)).collect::<Vec<_>>();
         match protocols {
             [] => all("uncached"),
             _ => protocols.iter().flat_map(|protocol| all(protocol)).collect(),
@@ -100,17 +100,18 @@ impl Bench {
     ///
     /// # Errors
     /// It cannot be run, or the program is wrong.
-    pub fn wrong(&self, program: &Program, way: &Way) -> Result<Option<Wrong>, String> {
+    pub fn wrong(&self, program: &Program, setup: &Setup) -> Result<Option<Wrong>, String> {
         let file = self.folder.path().join("random.cs");
         std::fs::write(&file, text::written(program)).map_err(|error| format!("{}: {error}", file.display()))?;
-        let seen = self.run(&way.words(&file))?;
+        let seen = self.run(&setup.words(&file))?;
         let heard: Vec<&str> = match &seen {
             Ok(output) => output.lines().collect(),
             Err(_) => Vec::new(),
         };
-        let expected = machine::printed(program, way.nodes, &heard);
-        let expected = expected
-            .map_err(|what| format!("a program is wrong on {} nodes: {what}\n{}", way.nodes, text::written(program)))?;
+        let expected = machine::printed(program, setup.nodes, &heard);
+        let expected = expected.map_err(|what| {
+            format!("a program is wrong on {} nodes: {what}\n{}", setup.nodes, text::written(program))
+        })?;
         Ok(match seen {
             Err(what) => Some(Wrong { has_failed: true, what }),
             Ok(_) => difference(&expected, &heard).map(|what| Wrong { has_failed: false, what }),
