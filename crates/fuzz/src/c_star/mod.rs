@@ -2,9 +2,10 @@
 //! what the language's page says; nothing of the compiler is used. Of the compiler it is seen whether it gives the same, on any number of nodes, simulated
 //! under several protocols and run for real.
 
-pub mod features;
+mod features;
 mod generate;
 mod machine;
+pub mod mutants;
 mod number;
 mod shorten;
 mod text;

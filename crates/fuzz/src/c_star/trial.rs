@@ -67,7 +67,8 @@ impl Setup {
         let nodes = self.nodes.to_string();
         let file = program.display().to_string();
         let mut words = match self.is_real {
-            true => vec!["run".to_string(), file],
+            // Delays, so that nodes are where they seldom are at the same time.
+            true => vec!["run".to_string(), file, "--delays".into(), nodes.clone()],
             false => vec!["sim".to_string(), file, "-m".into(), "typhoon".into()],
         };
         words.extend(["-p", &self.protocol, "-n", &nodes, COMPILING].map(str::to_string));
