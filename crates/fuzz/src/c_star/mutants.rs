@@ -90,16 +90,16 @@ const MISTAKES: [Mistake; 22] = [
         instead: "int child = node + 1; child <= node + 1 &&",
     },
     Mistake {
-        name: "what is near is looked for on the node of the last position",
+        name: "a run does not end where what is near goes on at another node",
         file: HEADER,
-        text: "if ((place + (int)end) / shape->state->block != node) return 0;",
-        instead: "",
+        text: "    cstar_cut(run, count);\n    return at",
+        instead: "    return at",
     },
     Mistake {
         name: "what is near may be in the next row",
         file: HEADER,
-        text: "if (begin < 0 || end < begin || end >= shape->size[last]) return 0;",
-        instead: "if (end < begin) return 0;",
+        text: "count = shape->size[last] - begin;",
+        instead: "count = shape->size[last];",
     },
     Mistake {
         name: "what a statement gets is read while it writes it",
