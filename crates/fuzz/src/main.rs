@@ -22,6 +22,7 @@ const USAGE: &str = "usage: trivium-fuzz [--minutes M] [--seed S] [--case N] [--
     trivium-fuzz stress [--minutes M] [--seed S] [--case N] [--keep FOLDER] [--trivium PROGRAM]: `trivium run` with delays at random\n\
     trivium-fuzz c-star [--cases N] [--seed S] [--case K] [--nodes 1,3] [--protocols stache,run] [--keep FOLDER] [--trivium PROGRAM]:\n    \
     random programs in C*\n\
+    trivium-fuzz c-star-mutants [--cases N] [--seed S] [--case K]: whether they find mistakes in the compiler; K: only this one\n\
     It is run in the repository's root.\n";
 
 /// What is to be done.
@@ -33,12 +34,17 @@ enum Task {
     Stress,
     /// Programs in C* are tried.
     CStar,
+    /// The compiler of C* has mistakes, and it is seen whether programs show them.
+    Mutants,
 }
 
 impl Task {
     /// The task of this name, if it is one, and the folder for what it finds.
-    const NAMED: [(&str, Task, &str); 2] =
-        [("stress", Task::Stress, "stress-out"), ("c-star", Task::CStar, "c-star-out")];
+    const NAMED: [(&str, Task, &str); 3] = [
+        ("stress", Task::Stress, "stress-out"),
+        ("c-star", Task::CStar, "c-star-out"),
+        ("c-star-mutants", Task::Mutants, "c-star-out"),
+    ];
 }
 
 struct Options {
@@ -59,6 +65,7 @@ fn options() -> Result<Options, String> {
     let named = words.peek().and_then(|word| Task::NAMED.iter().find(|(name, ..)| name == word));
     words.next_if(|_| named.is_some());
     let (task, keep) = named.map_or((Task::Fuzz, "fuzz-out"), |(_, task, keep)| (*task, *keep));
+    let is_of_c_star = matches!(task, Task::CStar | Task::Mutants);
     let mut options = Options {
         task,
         minutes: 1.0,
@@ -75,15 +82,15 @@ fn options() -> Result<Options, String> {
         let value = words.next().ok_or_else(|| format!("{option} has no value"))?;
         let wrong = || format!("{option} {value} is not understood");
         match option.as_str() {
-            "--minutes" if task != Task::CStar => options.minutes = value.parse().map_err(|_| wrong())?,
+            "--minutes" if !is_of_c_star => options.minutes = value.parse().map_err(|_| wrong())?,
             "--seed" => options.seed = value.parse().map_err(|_| wrong())?,
             "--case" => options.case = Some(value.parse().map_err(|_| wrong())?),
-            "--cases" if task == Task::CStar => options.cases = value.parse().map_err(|_| wrong())?,
-            "--nodes" if task == Task::CStar => {
+            "--cases" if is_of_c_star => options.cases = value.parse().map_err(|_| wrong())?,
+            "--nodes" if is_of_c_star => {
                 let nodes = value.split(',').map(|nodes| nodes.parse().ok().filter(|nodes| *nodes > 0));
                 options.nodes = nodes.collect::<Option<_>>().ok_or_else(wrong)?;
             }
-            "--protocols" if task == Task::CStar => options.protocols = value.split(',').map(str::to_string).collect(),
+            "--protocols" if is_of_c_star => options.protocols = value.split(',').map(str::to_string).collect(),
             "--only" if task == Task::Fuzz => {
                 options.only = Some(*Kind::ALL.iter().find(|kind| kind.name() == value).ok_or_else(wrong)?)
             }
@@ -123,9 +130,11 @@ fn done(options: Options) -> Result<u64, String> {
             let Options { minutes, seed, case, keep, trivium, .. } = options;
             stress::stress(&stress::StressOptions { minutes, seed, case, keep, trivium })
         }
-        Task::CStar => {
+        Task::CStar | Task::Mutants => {
+            let task = options.task;
             let Options { cases, seed, case, nodes, protocols, keep, trivium, .. } = options;
-            c_star::try_programs(&c_star::CStarOptions { cases, seed, case, nodes, protocols, keep, trivium })
+            let options = c_star::CStarOptions { cases, seed, case, nodes, protocols, keep, trivium };
+            if task == Task::CStar { c_star::try_programs(&options) } else { c_star::mutants::try_mutants(&options) }
         }
     }
 }

@@ -147,7 +147,10 @@ pub fn write(folder: &Path, case: &Case) -> Result<(), String> {
 }
 
 /// Copies a folder with all that is in it.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+///
+/// # Errors
+/// It cannot be read, or written.
+pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let told = |error: std::io::Error| format!("{}: {error}", from.display());
     std::fs::create_dir_all(to).map_err(told)?;
     for entry in std::fs::read_dir(from).map_err(told)? {

@@ -28,7 +28,7 @@ pub enum Feature {
 }
 
 /// What no program uses, since it is not there yet.
-pub const OFF: &[Feature] = &[Feature::UnsignedModulus];
+pub const OFF: &[Feature] = &[];
 
 impl Feature {
     pub fn is_on(self) -> bool {

@@ -2,10 +2,12 @@
 //! what the language's page says; nothing of the compiler is used. Of the compiler it is seen whether it gives the same, on any number of nodes, simulated
 //! under several protocols and run for real.
 
-pub mod features;
+mod features;
 mod generate;
 mod machine;
+pub mod mutants;
 mod number;
+mod shorten;
 mod text;
 mod tree;
 mod trial;
@@ -14,7 +16,7 @@ use crate::random::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tree::Program;
-use trial::{Bench, Way};
+use trial::{Bench, Setup};
 
 pub struct CStarOptions {
     pub cases: u64,
@@ -50,30 +52,42 @@ fn program(seed: u64, case: u64) -> Result<Program, String> {
 /// Something cannot be started or written, or a program is wrong.
 pub fn try_programs(options: &CStarOptions) -> Result<u64, String> {
     let bench = Bench::new(&options.trivium)?;
-    let ways = Way::asked(&options.nodes, &options.protocols);
+    let setups = Setup::asked(&options.nodes, &options.protocols);
     let cases = options.case.map_or(0..options.cases, |case| case..case + 1);
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut findings = 0;
     for case in cases {
         let program = program(options.seed, case)?;
-        let way = &ways[(case % ways.len() as u64) as usize];
-        *counts.entry(way.shown()).or_default() += 1;
-        let Some(what) = bench.wrong(&program, way)? else { continue };
+        let setup = &setups[(case % setups.len() as u64) as usize];
+        *counts.entry(setup.shown()).or_default() += 1;
+        let Some(wrong) = bench.wrong(&program, setup)? else { continue };
         findings += 1;
+        // One that is tried by itself is also made shorter: that takes a hundred runs.
+        let program = if options.case.is_some() { shorter(&bench, &program, setup)? } else { program };
         let file = keep(&options.keep, &format!("{}-{case}.cs", options.seed), &program)?;
-        println!("FINDING in case {case}, {}: {what}", way.shown());
-        println!("  trivium {}", way.words(&file).join(" "));
+        println!("FINDING in case {case}, {}: {}", setup.shown(), wrong.what);
+        println!("  trivium {}", setup.command(&file));
         println!(
             "  again: make c-star-random SEED={} CASE={case} NODES={} HOW={}",
             options.seed,
-            way.nodes(),
-            way.protocol()
+            setup.nodes(),
+            setup.protocol()
         );
     }
-    let told: Vec<String> = counts.iter().map(|(way, count)| format!("{way}: {count}")).collect();
+    let told: Vec<String> = counts.iter().map(|(setup, count)| format!("{setup}: {count}")).collect();
     let all: u64 = counts.values().sum();
     println!("c-star: seed {}: {all} programs, {findings} findings ({})", options.seed, told.join(", "));
     Ok(findings)
+}
+
+/// The program without what is not needed for it to print something else than it must.
+fn shorter(bench: &Bench, program: &Program, setup: &Setup) -> Result<Program, String> {
+    let has_failed = bench.wrong(program, setup)?.is_some_and(|wrong| wrong.has_failed);
+    shorten::shortened(program, &mut |shorter| {
+        // To leave a statement out may make a program wrong by itself.
+        let is_right = [1, setup.nodes()].iter().all(|nodes| machine::printed(shorter, *nodes, &[]).is_ok());
+        Ok(is_right && bench.wrong(shorter, setup)?.is_some_and(|wrong| wrong.has_failed == has_failed))
+    })
 }
 
 /// Keeps a program; says where.

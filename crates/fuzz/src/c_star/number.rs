@@ -174,7 +174,8 @@ pub enum Prefix {
     Not,
 }
 
-type Result<T> = std::result::Result<T, String>;
+/// Wrong is what C leaves undefined.
+pub type Result<T> = std::result::Result<T, String>;
 
 impl Value {
     /// A whole number, brought into its type.

@@ -14,3 +14,33 @@ fn no_program_is_wrong() {
         }
     }
 }
+
+/// The program of this workspace, which is built beside its tests.
+fn trivium() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.ancestors().nth(2).unwrap().join("trivium")
+}
+
+/// Two programs on each number of nodes, under each protocol, and for real.
+#[test]
+fn random_programs_print_what_they_must() {
+    let trivium = trivium();
+    if !trivium.exists() {
+        eprintln!("SKIPPED: {} is not there; it is where all tests are built", trivium.display());
+        return;
+    }
+    let bench = Bench::new(&trivium).unwrap();
+    let setups = Setup::asked(&[], &[]);
+    let mut wrong = Vec::new();
+    for (case, setup) in (0..20).zip(setups.iter().cycle()) {
+        let program = program(SEED, case).unwrap();
+        if let Some(found) = bench.wrong(&program, setup).unwrap() {
+            let again =
+                format!("make c-star-random SEED={SEED} CASE={case} NODES={} HOW={}", setup.nodes(), setup.protocol());
+            wrong.push(format!("{again}: {}", found.what));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+const SEED: u64 = 2;

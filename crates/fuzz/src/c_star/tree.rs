@@ -2,6 +2,7 @@
 
 use super::number::{Number, Operator, Prefix, Type, Value};
 
+#[derive(Clone)]
 pub struct Program {
     pub shapes: Vec<Shape>,
     pub structures: Vec<Structure>,
@@ -13,17 +14,20 @@ pub struct Program {
     pub main: Vec<Statement>,
 }
 
+#[derive(Clone)]
 pub struct Shape {
     pub name: String,
     pub sizes: Vec<i128>,
 }
 
+#[derive(Clone)]
 pub struct Structure {
     pub name: String,
     pub fields: Vec<Field>,
 }
 
 /// A number of a structure, or an array of them.
+#[derive(Clone)]
 pub struct Field {
     pub name: String,
     pub of: Type,
@@ -44,6 +48,7 @@ pub enum Held {
     Structure(usize),
 }
 
+#[derive(Clone)]
 pub struct Variable {
     pub name: String,
     /// None: it is scalar.
@@ -56,6 +61,7 @@ pub struct Variable {
 }
 
 /// A function; one with parallel parameters or results has the shape `shape`.
+#[derive(Clone)]
 pub struct Function {
     pub name: String,
     pub result: Option<Type>,

@@ -10,30 +10,33 @@ use std::process::{Command, Stdio};
 /// The protocol's name that stands for runs for real.
 const RUN: &str = "run";
 
+/// Warnings are not looked at. What is optimised less is compiled in half of the time, and that is most of a case.
+const COMPILING: &str = "--cc=-w -O1 -g0";
+
 /// How a program is run: simulated, or for real.
-pub struct Way {
+pub struct Setup {
     protocol: String,
     is_real: bool,
     nodes: usize,
 }
 
-impl Way {
-    fn new(protocol: &str, nodes: usize) -> Way {
+impl Setup {
+    fn new(protocol: &str, nodes: usize) -> Setup {
         match protocol {
-            RUN => Way { protocol: "stache".into(), is_real: true, nodes },
-            _ => Way { protocol: protocol.into(), is_real: false, nodes },
+            RUN => Setup { protocol: "stache".into(), is_real: true, nodes },
+            _ => Setup { protocol: protocol.into(), is_real: false, nodes },
         }
     }
 
     /// Every number of nodes under every protocol that is asked for; else each number once, and each protocol once.
-    pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Way> {
+    pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Setup> {
         if nodes.is_empty() && protocols.is_empty() {
-            let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Way::new("uncached", nodes));
+            let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Setup::new("uncached", nodes));
             let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3)];
-            return of_uncached.into_iter().chain(others.map(|(name, nodes)| Way::new(name, nodes))).collect();
+            return of_uncached.into_iter().chain(others.map(|(name, nodes)| Setup::new(name, nodes))).collect();
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };
-        let all = |protocol: &str| nodes.iter().map(|nodes| Way::new(protocol, *nodes)).collect::<Vec<_>>();
+        let all = |protocol: &str| nodes.iter().map(|nodes| Setup::new(protocol, *nodes)).collect::<Vec<_>>();
         match protocols {
             [] => all("uncached"),
             _ => protocols.iter().flat_map(|protocol| all(protocol)).collect(),
@@ -53,17 +56,31 @@ impl Way {
         format!("{} with {} nodes", self.protocol(), self.nodes)
     }
 
+    /// The command, as it is typed.
+    pub fn command(&self, program: &Path) -> String {
+        let quoted = |word: &String| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() };
+        self.words(program).iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+
     /// The words of the command.
-    pub fn words(&self, program: &Path) -> Vec<String> {
+    fn words(&self, program: &Path) -> Vec<String> {
         let nodes = self.nodes.to_string();
         let file = program.display().to_string();
         let mut words = match self.is_real {
-            true => vec!["run".to_string(), file],
+            // Delays, so that nodes are where they seldom are at the same time.
+            true => vec!["run".to_string(), file, "--delays".into(), nodes.clone()],
             false => vec!["sim".to_string(), file, "-m".into(), "typhoon".into()],
         };
-        words.extend(["-p", &self.protocol, "-n", &nodes, "--cc=-w"].map(str::to_string));
+        words.extend(["-p", &self.protocol, "-n", &nodes, COMPILING].map(str::to_string));
         words
     }
+}
+
+/// What is wrong with a program's run.
+pub struct Wrong {
+    /// Whether it has no output, since it was refused or ended with an error.
+    pub has_failed: bool,
+    pub what: String,
 }
 
 /// A folder for programs and for what is compiled of them.
@@ -84,20 +101,21 @@ impl Bench {
     ///
     /// # Errors
     /// It cannot be run, or the program is wrong.
-    pub fn wrong(&self, program: &Program, way: &Way) -> Result<Option<String>, String> {
+    pub fn wrong(&self, program: &Program, setup: &Setup) -> Result<Option<Wrong>, String> {
         let file = self.folder.path().join("random.cs");
         std::fs::write(&file, text::written(program)).map_err(|error| format!("{}: {error}", file.display()))?;
-        let seen = self.run(&way.words(&file))?;
+        let seen = self.run(&setup.words(&file))?;
         let heard: Vec<&str> = match &seen {
             Ok(output) => output.lines().collect(),
             Err(_) => Vec::new(),
         };
-        let expected = machine::printed(program, way.nodes, &heard);
-        let expected = expected
-            .map_err(|what| format!("a program is wrong on {} nodes: {what}\n{}", way.nodes, text::written(program)))?;
+        let expected = machine::printed(program, setup.nodes, &heard);
+        let expected = expected.map_err(|what| {
+            format!("a program is wrong on {} nodes: {what}\n{}", setup.nodes, text::written(program))
+        })?;
         Ok(match seen {
-            Err(what) => Some(what),
-            Ok(_) => difference(&expected, &heard),
+            Err(what) => Some(Wrong { has_failed: true, what }),
+            Ok(_) => difference(&expected, &heard).map(|what| Wrong { has_failed: false, what }),
         })
     }
 
@@ -116,6 +134,9 @@ impl Bench {
         let (out, err) = (String::from_utf8_lossy(&out).into_owned(), String::from_utf8_lossy(&err).into_owned());
         if let Some(slow) = slow {
             return Ok(Err(slow));
+        }
+        if err.contains("there is no C compiler") {
+            return Err(err);
         }
         if !status.success() {
             return Ok(Err(format!("{status}\n{}", err.trim_end())));

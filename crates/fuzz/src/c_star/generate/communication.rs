@@ -188,6 +188,8 @@ impl Generator {
         }
         self.begin_expression();
         let (object, shape) = self.other()?;
+        // The object is written twice.
+        self.effects.checked_sub(1)?;
         let of = self.program.type_of_object(&object);
         let all = [Operator::Add, Operator::Least, Operator::Most, Operator::And, Operator::Or, Operator::Xor];
         let operator = all[self.random.below(if of.is_real() { 3 } else { 6 })];

@@ -2,7 +2,7 @@
 
 use super::Generator;
 use crate::c_star::number::{Operator, Type, Value};
-use crate::c_star::tree::{Expression, Math, Object, Reduction, ShapeName, ShapeOf, Statement};
+use crate::c_star::tree::{Expression, Math, Reduction, ShapeName, ShapeOf, Statement};
 
 const WIDE: Type = Type::UnsignedLongLong;
 
@@ -29,21 +29,25 @@ impl Generator {
         statements
     }
 
-    /// Prints the parallel variables of the current shape.
+    /// Prints something of all parallel variables of the current shape.
     pub(super) fn own_checkpoint(&mut self) -> Option<Statement> {
         let current = self.scope.current?;
-        Some(Statement::Everywhere(self.digests(current)))
+        let variables = self.of_shape(current);
+        let digest = self.digest(&variables, current)?;
+        Some(Statement::Everywhere(vec![Statement::Print("all".into(), vec![digest])]))
+    }
+
+    fn of_shape(&self, shape: ShapeOf) -> Vec<usize> {
+        let is_of_shape = |variable: &&usize| self.program.variables[**variable].shape == Some(shape);
+        self.scope.parallels.iter().filter(is_of_shape).copied().collect()
     }
 
     fn digests(&mut self, shape: ShapeOf) -> Vec<Statement> {
-        let of_shape = |variable: &&usize| self.program.variables[**variable].shape == Some(shape);
-        let variables: Vec<usize> = self.scope.parallels.iter().filter(of_shape).copied().collect();
-        let digest = |variable: usize| {
-            let objects = self.program.numbers_of(variable);
-            let numbers = objects.into_iter().map(|object| self.digest(object, shape)).collect();
+        let print = |variable: usize| {
+            let numbers = self.digest(&[variable], shape).into_iter().collect();
             Statement::Print(self.program.variables[variable].name.clone(), numbers)
         };
-        variables.into_iter().map(digest).collect()
+        self.of_shape(shape).into_iter().map(print).collect()
     }
 
     /// A scalar as it is printed.
@@ -51,16 +55,24 @@ impl Generator {
         if self.program.type_of(&scalar).is_real() { Expression::Bits(Box::new(scalar)) } else { scalar }
     }
 
-    fn digest(&self, object: Object, shape: ShapeOf) -> Expression {
-        let number = if self.program.type_of_object(&object).is_real() {
-            bits_of_real(Expression::Own(object))
-        } else {
-            to(WIDE, Expression::Own(object))
-        };
+    /// A sum over all positions and all numbers of these variables, in which each counts differently.
+    fn digest(&self, variables: &[usize], shape: ShapeOf) -> Option<Expression> {
+        let mut sum = None;
+        let objects = variables.iter().flat_map(|variable| self.program.numbers_of(*variable));
+        for (object, factor) in objects.zip((1..).step_by(2)) {
+            let of = self.program.type_of_object(&object);
+            let own = Expression::Own(object);
+            let number = if of.is_real() { bits_of_real(own) } else { to(WIDE, own) };
+            let number = Expression::binary(Operator::Multiply, number, wide(factor));
+            sum = Some(match sum {
+                Some(sum) => Expression::binary(Operator::Add, sum, number),
+                None => number,
+            });
+        }
         let place = Expression::binary(Operator::Multiply, to(WIDE, self.place(shape)), wide(0x9e37_79b9_7f4a_7c15));
         let weight = Expression::binary(Operator::Add, place, wide(0x632b_e59b_d9b4_e019));
-        let number = Expression::binary(Operator::Add, number, wide(11));
-        Expression::Reduce(Reduction::Add, Box::new(Expression::binary(Operator::Multiply, number, weight)))
+        let sum = Expression::binary(Operator::Add, sum?, wide(11));
+        Some(Expression::Reduce(Reduction::Add, Box::new(Expression::binary(Operator::Multiply, sum, weight))))
     }
 
     /// The number of a position; where the shape is not known, its first coordinate.

@@ -192,7 +192,12 @@ impl Generator {
         let variable = self.one_of(&variables)?;
         self.begin_expression();
         let object = self.object(variable, Values::Parallel);
-        self.assignment(object, Values::Parallel)
+        // What has an effect is written once.
+        if self.effects == 0 {
+            self.plain_assignment(object, Values::Parallel)
+        } else {
+            self.assignment(object, Values::Parallel)
+        }
     }
 
     fn scalar_assignment(&mut self) -> Option<Vec<Statement>> {
@@ -209,11 +214,16 @@ impl Generator {
     fn assignment(&mut self, object: Object, values: Values) -> Option<Vec<Statement>> {
         let of = self.program.type_of_object(&object);
         if self.random.once_in(2) {
-            let made = self.expression(3, values);
-            let made = self.assignable(made, of);
-            return Some(vec![Statement::Assign(object, None, made.tree)]);
+            return self.plain_assignment(object, values);
         }
         if of.is_real() { self.compound_of_real(object, values) } else { self.compound_of_whole(object, of, values) }
+    }
+
+    fn plain_assignment(&mut self, object: Object, values: Values) -> Option<Vec<Statement>> {
+        let of = self.program.type_of_object(&object);
+        let made = self.expression(3, values);
+        let made = self.assignable(made, of);
+        Some(vec![Statement::Assign(object, None, made.tree)])
     }
 
     /// The variable is brought back between the bounds of its type.
@@ -265,10 +275,8 @@ impl Generator {
     fn reducing_assignment(&mut self, object: Object) -> Option<Vec<Statement>> {
         use Operator::{Add, And, Least, Most, Or, Subtract, Xor};
         let of = self.program.type_of_object(&object);
-        let current = self.scope.current?;
         let operand = self.surely_parallel(2)?;
         let operand = if of.is_real() { operand } else { self.as_whole(operand) };
-        let positions = self.positions(current);
         // A sum, so that what comes of no position is 0: else it may be too great for the variable.
         if of.is_real() {
             let operand = self.fit(operand, 1009);
@@ -276,7 +284,6 @@ impl Generator {
             let fitted = Statement::Assign(object.clone(), Some(operator), operand.tree);
             let own = Made::new(Expression::Own(object.clone()), of, i128::MIN / 4, i128::MAX / 4);
             let smaller = self.fit(own, 1009);
-            let _ = positions;
             return Some(vec![fitted, Statement::Assign(object, None, smaller.tree)]);
         }
         let operator = [Add, Subtract, And, Or, Xor, Least, Most][self.random.below(7)];

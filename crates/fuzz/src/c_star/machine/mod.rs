@@ -5,12 +5,10 @@ mod communication;
 mod expressions;
 mod statements;
 
-use super::number::{Type, Value};
+use super::number::{Result, Type, Value};
 use super::tree::{Held, Program, ShapeOf};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-type Result<T> = std::result::Result<T, String>;
 
 /// How much a program may do: values at positions.
 const LONGEST: u64 = 400_000;
@@ -164,4 +162,5 @@ impl Machine<'_> {
     }
 }
 
-// tests
+#[cfg(test)]
+mod tests;
