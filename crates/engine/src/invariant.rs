@@ -108,6 +108,15 @@ impl Engine {
         self.value(&mut view, expr, object, "a scenario")
     }
 
+    /// The value of an expression in the body of a call about an object, over the body's locals.
+    ///
+    /// # Errors
+    /// A fault in the expression itself.
+    pub fn evaluate_of_body(&self, expr: &Expr, object: Object, locals: &[i64]) -> Result<i64, Fault> {
+        let mut view = View { engine: self, world: &Nowhere, object, me: None, locals: locals.to_vec() };
+        self.value(&mut view, expr, object, "the body of a call")
+    }
+
     fn condition<W: SystemView>(&self, view: &mut View<W>, condition: &Expr, object: Object) -> Result<bool, Fault> {
         self.value(view, condition, object, "a condition").map(|value| value != 0)
     }

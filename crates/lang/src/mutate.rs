@@ -33,8 +33,10 @@ pub fn mutations(sources: &SourceMap) -> Result<Vec<Mutation>, Diagnostics> {
     let (file, _, diagnostics) = read(sources.name(0), sources.text(0), &options)?;
     let mut finder = Finder { sources: &diagnostics.sources, found: Vec::new() };
     for item in &file.items {
-        if let Item::Role(role) = item {
-            finder.role(role);
+        match item {
+            Item::Role(role) => finder.role(role),
+            Item::Op { body: Some(body), .. } => finder.body(body),
+            _ => {}
         }
     }
     let mut found = finder.found;
@@ -217,6 +219,30 @@ impl Finder<'_> {
         let span = self.with_semicolon(statement.span);
         // Where a whole statement stood, a fault may stand, and tells whether anything comes by.
         let probe = (!checks).then_some("impossible;");
+        self.found.push(Mutation { span, with: String::new(), only_checks: checks, probe });
+    }
+
+    /// What a call's thread does. A loop of which a way round waits for nobody is no protocol, nor is a variable that is not set: both are found then.
+    fn body(&mut self, body: &[BodyStatement]) {
+        body.iter().for_each(|statement| self.body_statement(statement));
+    }
+
+    fn body_statement(&mut self, statement: &BodyStatement) {
+        match &statement.kind {
+            BodyForm::If { condition, then, otherwise } => {
+                self.condition(condition, [false, false]);
+                self.body(then);
+                self.body(otherwise);
+                return;
+            }
+            BodyForm::Loop(body) => self.body(body),
+            // Without a look it would be no `until`: but it may wait for less, or for more.
+            BodyForm::Until(condition) => self.parts(condition),
+            _ => {}
+        }
+        let checks = matches!(statement.kind, BodyForm::Assert(_));
+        let probe = (!checks).then_some("assert false;");
+        let span = self.with_semicolon(statement.span);
         self.found.push(Mutation { span, with: String::new(), only_checks: checks, probe });
     }
 

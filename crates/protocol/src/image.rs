@@ -15,11 +15,18 @@ pub const OUTSIDE_IMPORT: &str = "outside:";
 /// Before the name of a call with a body, the name by which a program imports what holds each such call against the assumptions about it.
 pub const BEGINS_IMPORT: &str = "begins:";
 
+/// How a program imports what says which object a call with a body is passed: the number of the call, that of the argument or
+/// [`OBJECT_OF_CALL`], and what is passed. It gives a pointer to the first byte of a block and the number of another object, or what stands for `none` in C.
+pub const NAMED_IMPORT: &str = "named:";
+
 /// How a program imports what ends it where a body of a call asserts something false: the number of the call, its object or 0, and the place in the body.
 pub const ASSERT_IMPORT: &str = "assert:";
 
 /// What stands for the result where the arguments of a call are numbered.
 pub const RESULT_OF_CALL: i64 = -1;
+
+/// What stands for the object where the arguments of a call are numbered.
+pub const OBJECT_OF_CALL: i64 = -2;
 
 /// The image of a kind of object: each node has a line for each object of the kind.
 #[derive(Clone, Debug)]

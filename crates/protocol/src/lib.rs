@@ -37,7 +37,10 @@ pub use code::*;
 pub use exclusion::{ExcludedBy, Exclusion};
 pub use formula::Formula;
 pub use ghosts::TOLD;
-pub use image::{ASSERT_IMPORT, BEGINS_IMPORT, IMAGE_IMPORT, Image, ImageField, OUTSIDE_IMPORT, RESULT_OF_CALL};
+pub use image::{
+    ASSERT_IMPORT, BEGINS_IMPORT, IMAGE_IMPORT, Image, ImageField, NAMED_IMPORT, OBJECT_OF_CALL, OUTSIDE_IMPORT,
+    RESULT_OF_CALL,
+};
 pub use nearest::nearest;
 pub use operation::Operation;
 pub use parameter::{Param, ValueFrom};

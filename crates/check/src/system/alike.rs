@@ -29,8 +29,9 @@ pub(crate) fn objects_are_alike(protocol: &Protocol, every_order: bool) -> bool 
     });
     let messages = protocol.messages.iter().flat_map(|message| &message.args);
     let calls = protocol.ops.iter().flat_map(|op| &op.args);
+    let bodies = protocol.ops.iter().filter_map(|op| op.body.as_ref()).flat_map(|body| &body.locals);
     !are_named
-        && !messages.chain(calls).any(|arg| names_object(protocol, &arg.ty))
+        && !messages.chain(calls).chain(bodies).any(|arg| names_object(protocol, &arg.ty))
         && !addresses_memory(protocol)
         && nodes_are_alike(protocol, every_order)
 }

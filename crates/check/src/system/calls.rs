@@ -123,7 +123,7 @@ pub(crate) fn swap(model: &Model, world: &World, thread: usize) -> Result<Option
         return Ok(None);
     };
     let locals = call.locals(model, world, thread);
-    let word = model.engine.evaluate_registers(word, &locals).map_err(Violation::fault)?;
+    let word = model.engine.evaluate_of_body(word, call.object, &locals).map_err(Violation::fault)?;
     Ok(Some((locals[usize::from(*seen)], word)))
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn looks_in_vain(model: &Model, world: &World, thread: usize, word: i
     };
     let mut locals = call.locals(model, world, thread);
     locals[usize::from(*local)] = word;
-    model.engine.evaluate_registers(condition, &locals) == Ok(0)
+    model.engine.evaluate_of_body(condition, call.object, &locals) == Ok(0)
 }
 
 /// A thread goes on from a place to the next act, or to the end of its call.
@@ -151,7 +151,7 @@ fn go_on(
 ) -> Result<Next, Violation> {
     let value_of = |world: &World, expr: &Expr| {
         let locals = call.locals(model, world, thread);
-        model.engine.evaluate_registers(expr, &locals).map_err(Violation::fault)
+        model.engine.evaluate_of_body(expr, call.object, &locals).map_err(Violation::fault)
     };
     let steps = &call.body.steps;
     let next = loop {
@@ -218,7 +218,7 @@ fn intent_of(model: &Model, world: &World, thread: usize, call: &Within, at: usi
     let locals = call.locals(model, world, thread);
     let mut words = Args::NONE;
     for arg in args {
-        words.push(model.engine.evaluate_registers(arg, &locals).map_err(Violation::fault)?);
+        words.push(model.engine.evaluate_of_body(arg, own, &locals).map_err(Violation::fault)?);
     }
     let declared = &model.protocol().ops[event.index()];
     let object = if declared.object == NODE { Object { kind: NODE, id: 0 } } else { own };
@@ -235,17 +235,23 @@ fn is_false(model: &Model, thread: usize, call: &Within, condition: Span) -> Vio
     Violation::new(FAULT, format!("node {node}: `{name}` of {object} asserts `{text}`, which is false ({place})"))
 }
 
-/// Whether a call may return a value: a number outside of its type is a fault (`docs/semantics.md`, section 6).
+/// Whether a call may return a value: one outside of its type is a fault (`docs/semantics.md`, section 6).
 fn is_result(model: &Model, call: &Within, at: usize, value: i64) -> Result<(), Violation> {
     let protocol = model.protocol();
     let declared = &protocol.ops[call.op.index()];
-    let Some(Type::Int { lo, hi }) = &declared.result else { return Ok(()) };
-    let (lo, hi) = (lo.at(model.nodes), hi.at(model.nodes));
-    if (lo..=hi).contains(&value) {
-        return Ok(());
-    }
+    let wrong = match &declared.result {
+        Some(Type::Int { lo, hi }) => {
+            let (lo, hi) = (lo.at(model.nodes), hi.at(model.nodes));
+            (!(lo..=hi).contains(&value)).then(|| format!("{value}, which is outside {lo}..{hi}"))
+        }
+        Some(ty @ Type::Object(_)) if value == ty.none() => {
+            Some(format!("none, which is no {}", protocol.type_name(ty)))
+        }
+        _ => None,
+    };
+    let Some(wrong) = wrong else { return Ok(()) };
     let place = protocol.sources.place(call.body.steps.places[at].span);
-    Err(Violation::new(FAULT, format!("`{}` returns {value}, which is outside {lo}..{hi} ({place})", declared.name)))
+    Err(Violation::new(FAULT, format!("`{}` returns {wrong} ({place})", declared.name)))
 }
 
 fn unknown(model: &Model, call: &Within, at: usize) -> Violation {

@@ -31,8 +31,6 @@ pub(super) struct Bodies<'c> {
     pub variables: Vec<ScenarioVariable>,
     /// How many of these, the first ones, are the arguments of the call.
     pub passed: u16,
-    /// What the call names its object.
-    pub object: Option<String>,
     /// For each variable of the outcome, its thread.
     pub owners: Vec<(String, u16, usize)>,
     /// The variables for what a look finds within an expression, one for each type. They are never looked at after another look.
@@ -64,7 +62,6 @@ impl<'c> Bodies<'c> {
             frame,
             variables: Vec::new(),
             passed: 0,
-            object: None,
             owners: Vec::new(),
             scratch: Vec::new(),
             thread: 0,
@@ -284,11 +281,12 @@ impl<'c> Bodies<'c> {
             return self.step_of(look);
         }
         self.look_first(look, span)?;
-        let value = self.compiler.expr(&mut self.frame, &rest)?;
         if self.call.is_some() {
+            let value = self.seen(&rest)?;
             let ty = self.kept_as(&value.ty, rest.span)?;
             return Some((ty, BodyStep::Set(0, value)));
         }
+        let value = self.compiler.expr(&mut self.frame, &rest)?;
         if value.ty == Type::Bool {
             self.compiler
                 .error(rest.span, "what a scenario's thread keeps is a number, not bool")
@@ -328,6 +326,12 @@ impl<'c> Bodies<'c> {
             self.compiler
                 .error(name.span, "`image` is what the line of the object holds")
                 .help("take another name; `swap` and what is told change it");
+            return None;
+        }
+        if let Some(Binding::Fault(..)) = self.frame.look_up(&name.text) {
+            self.compiler
+                .error(name.span, format!("`{}` is the object of the call, and stays", name.text))
+                .help("take another name");
             return None;
         }
         let register = match (is_new, seen) {
@@ -372,7 +376,10 @@ impl<'c> Bodies<'c> {
     fn condition(&mut self, condition: &ast::Expr, span: Span) -> Option<Expr> {
         let truth = if self.call.is_some() { condition.clone() } else { self.truth(condition) };
         let rest = self.looked_at_first(&truth, span)?;
-        self.compiler.expr_of(&mut self.frame, &rest, &Type::Bool)
+        match self.call {
+            None => self.compiler.expr_of(&mut self.frame, &rest, &Type::Bool),
+            Some(_) => self.seen_as(&rest, &Type::Bool),
+        }
     }
 
     /// An expression whose look, if it makes one, comes before it.
@@ -504,6 +511,8 @@ impl<'c> Bodies<'c> {
                 return None;
             }
             _ if self.compiler.protocol.params.iter().any(|param| param.name == name) => {}
+            // The object of the call.
+            Some(Binding::Fault(..)) => {}
             _ if matches!(name, "nodes" | "true" | "false" | "none") => {}
             _ => {
                 let seen = self.frame.visible().into_iter().map(|(known, _)| known).filter(|known| known != RESULT);

@@ -3,7 +3,7 @@
 use super::bodies::{Bodies, RESULT};
 use super::frame::Binding;
 use super::images::word_of;
-use super::types::{fits, fixed_range, is_for_bodies, is_number};
+use super::types::{fits, fixed_range, is_for_bodies, is_number, is_object};
 use super::*;
 use crate::ast::ExprKind as Form;
 use crate::diagnostics::counted;
@@ -46,13 +46,8 @@ impl Compiler {
             let Some(op) = self.protocol.op(&name.text) else { continue };
             let declared = self.protocol.ops[op.index()].clone();
             if let Some(arg) = declared.args.iter().find(|arg| !is_for_bodies(&arg.ty)) {
-                self.error(arg.span, "a body is passed numbers and truth values")
+                self.error(arg.span, "a body is passed numbers, truth values and objects")
                     .help("let a handler answer the call: leave the body out");
-                continue;
-            }
-            if declared.object_may_be_none {
-                self.error(declared.span, "the body of a call is about an object that is there")
-                    .help("leave the `?` of its first parameter out, or let a handler answer the call");
                 continue;
             }
             let names = params.iter().map(|param| &param.name);
@@ -90,7 +85,9 @@ impl Bodies<'_> {
             self.frame.bind(&arg.name, Binding::Local(LocalId(local)));
         }
         self.passed = op.args.len() as u16;
-        self.object = object;
+        if let Some(object) = object {
+            self.frame.bind(&object, Binding::Fault(ExprKind::Object, Type::Object(op.object)));
+        }
         let steps = self.thread(0, statements);
         if let (true, Some(result)) = (self.ends_open, &op.result) {
             let result = self.compiler.type_name(result);
@@ -113,7 +110,7 @@ impl Bodies<'_> {
             (None, None) => None,
             (Some(value), Some(wanted)) => {
                 let rest = self.looked_at_first(value, span)?;
-                Some(self.compiler.expr_of(&mut self.frame, &rest, wanted)?)
+                Some(self.seen_as(&rest, wanted)?)
             }
             (None, Some(wanted)) => {
                 let wanted = self.compiler.type_name(wanted);
@@ -268,7 +265,7 @@ impl Bodies<'_> {
 
     /// A value that goes into a field, which it must fit: nobody looks when it happens.
     fn in_field(&mut self, field: &ImageField, value: &ast::Expr) -> Option<Expr> {
-        let compiled = self.compiler.expr_of(&mut self.frame, value, &field.named.ty)?;
+        let compiled = self.seen_as(value, &field.named.ty)?;
         let Type::Int { hi, .. } = field.named.ty else { return Some(compiled) };
         let fits = self.range_of(&compiled).is_some_and(|(lo, most)| lo >= 0 && most <= hi.constant.into());
         if !fits {
@@ -354,7 +351,7 @@ impl Bodies<'_> {
         let mut values = Vec::new();
         for (arg, field) in args.iter().zip(&declared.args) {
             let rest = self.without_more_looks(arg)?;
-            values.push(self.compiler.expr_of(&mut self.frame, &rest, &field.ty)?);
+            values.push(self.seen_as(&rest, &field.ty)?);
         }
         Some(CallAction::Say { event: id, args: values, result: None })
     }
@@ -370,6 +367,43 @@ impl Bodies<'_> {
             return None;
         }
         Some(rest)
+    }
+
+    /// An expression of a wanted type. In C an object is a pointer or a number: so none is taken for a number here, and no number for one.
+    pub(super) fn seen_as(&mut self, expr: &ast::Expr, wanted: &Type) -> Option<Expr> {
+        let value = self.compiler.expr_of(&mut self.frame, expr, wanted)?;
+        let is_moved = is_object(&value.ty) == is_object(wanted);
+        self.objects_are_no_numbers(value, is_moved)
+    }
+
+    /// An expression of whatever type, as [`Bodies::seen_as`].
+    pub(super) fn seen(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        let value = self.compiler.expr(&mut self.frame, expr)?;
+        self.objects_are_no_numbers(value, true)
+    }
+
+    fn objects_are_no_numbers(&mut self, value: Expr, is_moved: bool) -> Option<Expr> {
+        let is_none = |part: &Expr| matches!(&part.kind, ExprKind::Constant(_)) && !is_number(&part.ty);
+        let takes_object = |part: &Expr| is_object(&part.ty) || is_none(part);
+        let mut wrong = (!is_moved).then_some(value.span);
+        walk::visit(&value, &mut |part| {
+            let is_wrong = match &part.kind {
+                ExprKind::Binary(operator, left, right) if is_object(&left.ty) || is_object(&right.ty) => {
+                    let compares = matches!(operator, Operator::Equal | Operator::Different);
+                    !(compares && takes_object(left) && takes_object(right))
+                }
+                ExprKind::Negate(inner) => is_object(&inner.ty),
+                _ => false,
+            };
+            if is_wrong {
+                wrong.get_or_insert(part.span);
+            }
+        });
+        let Some(span) = wrong else { return Some(value) };
+        self.compiler.error(span, "an object is no number in a body, and a number is no object").help(
+            "an object is kept, said, returned, and compared by `==` and `!=` with another or with `none`; handlers see more of it",
+        );
+        None
     }
 
     /// Whether a variable holds what the image held.
@@ -388,10 +422,12 @@ impl Bodies<'_> {
     pub(super) fn kept_as(&mut self, ty: &Type, span: Span) -> Option<Type> {
         match ty {
             Type::Bool => Some(Type::Bool),
+            ty if is_object(ty) => Some(ty.clone()),
             ty if is_number(ty) && fits(ty, &Type::Word) => Some(Type::Word),
             other => {
                 let other = self.compiler.type_name(other);
-                self.compiler.error(span, format!("a body keeps numbers and truth values, and this is {other}"));
+                self.compiler
+                    .error(span, format!("a body keeps numbers, truth values and objects, and this is {other}"));
                 None
             }
         }

@@ -106,11 +106,11 @@ impl Compiler {
                 if !self.fresh(&event.name, "call or event", &taken) {
                     continue;
                 }
-                let rule = "the parameters of an event are numbers and truth values";
+                let rule = "the parameters of an event are numbers, truth values and objects";
                 let args = self.fields(&event.params, rule, is_for_bodies);
                 let result = event.result.as_ref().and_then(|ty| self.ty(ty));
                 if result.as_ref().is_some_and(|ty| !is_for_bodies(ty)) {
-                    self.error(event.name.span, "the result of an event is a number or a truth value");
+                    self.error(event.name.span, "the result of an event is a number, a truth value or an object");
                 }
                 self.protocol.ops.push(Op {
                     name: event.name.text.clone(),

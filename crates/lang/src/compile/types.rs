@@ -43,9 +43,14 @@ pub(super) fn fits(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// Whether bodies of calls are passed values of a type, and events have them: numbers and truth values.
+/// Whether bodies of calls are passed values of a type, and events have them: numbers, truth values and objects.
 pub(super) fn is_for_bodies(ty: &Type) -> bool {
-    matches!(ty, Type::Bool | Type::Int { .. } | Type::Word)
+    matches!(ty, Type::Bool | Type::Int { .. } | Type::Word) || is_object(ty)
+}
+
+/// Whether values of a type are objects, or `none` beside them.
+pub(super) fn is_object(ty: &Type) -> bool {
+    matches!(ty, Type::Object(_) | Type::ObjectOrNone(_))
 }
 
 /// The least and the greatest number of a range that does not depend on `nodes`.

@@ -2,7 +2,7 @@
 
 use super::comments::comment;
 use super::names::{c_type, declaration, identifier, or_void, to_word, unreserved};
-use super::params::{CParam, params};
+use super::params::params;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use trivium_protocol::*;
@@ -10,14 +10,25 @@ use trivium_protocol::*;
 /// What the image is called in a body.
 const IMAGE: &str = "trivium_image";
 
-/// Whether values of a type are fewer than C's are.
+/// Whether the function of a call looks whether a value is of a type, since that is narrower than C's.
 fn is_narrow(ty: &Type) -> bool {
-    matches!(ty, Type::Int { .. } | Type::Bool)
+    inside(ty, "").is_some()
+}
+
+/// Whether values of a type are objects.
+fn is_object(ty: &Type) -> bool {
+    matches!(ty, Type::Object(_) | Type::ObjectOrNone(_))
+}
+
+/// Whether the function of a call asks which object it is about: a pointer may point to no block, and a number may be that of none.
+fn names_its_object(protocol: &Protocol, op: &Op) -> bool {
+    op.body.is_some() && (op.object == BLOCK || op.object_may_be_none || protocol.made_kind(op.object).is_some())
 }
 
 /// Whether the function of a call looks whether values are of their types.
 fn is_checked(op: &Op) -> bool {
-    op.body.is_some() && op.args.iter().map(|arg| &arg.ty).chain(&op.result).any(is_narrow)
+    let args = op.args.iter().map(|arg| &arg.ty).filter(|ty| !is_object(ty));
+    op.body.is_some() && args.chain(&op.result).any(is_narrow)
 }
 
 /// Whether something is assumed about a call with a body, so that each is held against it.
@@ -44,6 +55,11 @@ pub(super) fn imports(text: &mut String, protocol: &Protocol, prefix: &str) {
     if protocol.ops.iter().any(is_checked) {
         let function = format!("void trivium_outside_{prefix}(int64_t call, int64_t parameter, int64_t value)");
         import(text, protocol, OUTSIDE_IMPORT, &function);
+    }
+    let names = |op: &Op| names_its_object(protocol, op) || op.args.iter().any(|arg| is_object(&arg.ty));
+    if protocol.ops.iter().any(|op| op.body.is_some() && names(op)) {
+        let function = format!("int64_t trivium_named_{prefix}(int64_t call, int64_t parameter, int64_t passed)");
+        import(text, protocol, NAMED_IMPORT, &function);
     }
     for op in protocol.ops.iter().filter(|op| is_assumed(protocol, op)) {
         let function = format!("void trivium_begins_{prefix}_{}({})", op.name, words_of(op));
@@ -106,8 +122,20 @@ pub(super) fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op
     let typed: Vec<String> = params.iter().map(|(param, _)| param.declared()).collect();
     let function = format!("{prefix}_{}", op.name);
     let result = op.result.as_ref().map_or("void", c_type);
-    let object = params.first().filter(|_| op.object != NODE).map(|(param, _)| to_word(param.ty, &param.name));
-    let body = BodyInC { protocol, prefix, op, body, object, passed: op.args.len(), params: &as_words(&params) };
+    let words: Vec<String> = params.iter().map(|(param, _)| to_word(param.ty, &param.name)).collect();
+    let about = usize::from(op.object != NODE);
+    // Which object one is gets a name of its own.
+    let named = |at: usize| {
+        let mut name = format!("named_{}", params[at].0.name);
+        while words.contains(&name) {
+            name.push('_');
+        }
+        name
+    };
+    let object = (about == 1).then(|| if names_its_object(protocol, op) { named(0) } else { words[0].clone() });
+    let args =
+        (about..params.len()).map(|at| if is_object(&op.args[at - about].ty) { named(at) } else { words[at].clone() });
+    let body = BodyInC { protocol, prefix, op, body, object, args: &args.collect::<Vec<_>>(), words: &words };
     let _ = write!(
         text,
         "\n{}static inline {}({}) {{\n{}}}\n",
@@ -118,11 +146,6 @@ pub(super) fn call(text: &mut String, protocol: &Protocol, prefix: &str, op: &Op
     );
 }
 
-/// The arguments as numbers.
-fn as_words(params: &[(CParam, usize)]) -> Vec<String> {
-    params.iter().map(|(param, _)| to_word(param.ty, &param.name)).collect()
-}
-
 struct BodyInC<'a> {
     protocol: &'a Protocol,
     prefix: &'a str,
@@ -130,15 +153,16 @@ struct BodyInC<'a> {
     body: &'a CallBody,
     /// What the object is called.
     object: Option<String>,
-    /// How many locals are arguments.
-    passed: usize,
-    params: &'a [String],
+    /// What the arguments are called, which are the first locals.
+    args: &'a [String],
+    /// What the function is passed, its object among it, as numbers.
+    words: &'a [String],
 }
 
 impl BodyInC<'_> {
     fn text(&self) -> String {
         let places = &self.body.steps.places;
-        let mut text = String::new();
+        let mut text = self.objects();
         if places.iter().any(|place| matches!(place.step, BodyStep::Act(CallAction::Look(_) | CallAction::Swap { .. })))
         {
             let kind = &self.protocol.objects[self.op.object.index()];
@@ -147,16 +171,16 @@ impl BodyInC<'_> {
             let _ = writeln!(text, "    volatile int64_t *{IMAGE} = {name}({object});");
         }
         for (at, arg) in self.op.args.iter().enumerate() {
-            if let Some(is_inside) = inside(&arg.ty, &self.local(at)) {
+            if let Some(is_inside) = inside(&arg.ty, &self.local(at)).filter(|_| !is_object(&arg.ty)) {
                 let _ = writeln!(text, "    if (!({is_inside})) {};", self.outside(at as i64, &self.local(at)));
             }
         }
         if is_assumed(self.protocol, self.op) {
             let object = self.object.iter().cloned();
-            let args: Vec<String> = object.chain((0..self.passed).map(|arg| self.local(arg))).collect();
+            let args: Vec<String> = object.chain(self.args.iter().cloned()).collect();
             let _ = writeln!(text, "    trivium_begins_{}_{}({});", self.prefix, self.op.name, args.join(", "));
         }
-        for local in self.passed..self.body.locals.len() {
+        for local in self.args.len()..self.body.locals.len() {
             // Without a sign, a field is a shift and a mask.
             let ty = match self.body.locals[local].ty {
                 Type::Int { lo, .. } if lo.at(1) >= 0 => "uint64_t",
@@ -177,14 +201,45 @@ impl BodyInC<'_> {
         text
     }
 
+    /// Which objects the function is passed. A call about none returns at once.
+    fn objects(&self) -> String {
+        let call = self.protocol.op(&self.op.name).map_or(0, OpId::index);
+        let asks = |name: &str, parameter: i64, passed: &str| {
+            format!(
+                "    __attribute__((unused)) int64_t {name} = trivium_named_{}({call}, {parameter}, {passed});\n",
+                self.prefix
+            )
+        };
+        let mut text = String::new();
+        if let Some(object) = self.object.as_ref().filter(|_| names_its_object(self.protocol, self.op)) {
+            text += &asks(object, OBJECT_OF_CALL, &self.words[0]);
+            if self.op.object_may_be_none {
+                let none = none_in_c(&Type::ObjectOrNone(self.op.object));
+                let _ = writeln!(text, "    if ({object} == {none})\n        return{};", self.nothing());
+            }
+        }
+        let about = self.words.len() - self.args.len();
+        for (at, _) in self.op.args.iter().enumerate().filter(|(_, arg)| is_object(&arg.ty)) {
+            text += &asks(&self.args[at], at as i64, &self.words[about + at]);
+        }
+        text
+    }
+
+    /// What a call about none returns, with a space before it.
+    fn nothing(&self) -> String {
+        let Some(ty) = &self.op.result else { return String::new() };
+        let nothing = if self.op.nothing() == ty.none() { none_in_c(ty) } else { self.op.nothing() };
+        format!(" {}", result_of(ty, &nothing.to_string()))
+    }
+
     /// A local's name: a variable's is its own with its number, since two blocks may have one of the same name.
     fn local(&self, local: usize) -> String {
-        if local < self.passed {
-            return self.params[local + usize::from(self.op.object != NODE)].clone();
+        if let Some(arg) = self.args.get(local) {
+            return arg.clone();
         }
         let name = unreserved(&self.body.locals[local].name);
         let mut name = if name.is_empty() { format!("seen_{local}") } else { format!("{name}_{local}") };
-        while self.params.contains(&name) {
+        while self.words.contains(&name) || self.args.contains(&name) || self.object.as_ref() == Some(&name) {
             name.push('_');
         }
         name
@@ -237,12 +292,14 @@ impl BodyInC<'_> {
             BodyStep::Return(None) => "return;".into(),
             BodyStep::Return(Some(value)) => {
                 let value = self.value(value);
-                match self.op.result.as_ref().and_then(|ty| inside(ty, "trivium_result")) {
-                    None => format!("return {value};"),
+                let Some(ty) = &self.op.result else { return format!("return {value};") };
+                match inside(ty, "trivium_result") {
+                    None => format!("return {};", result_of(ty, &value)),
                     Some(is_inside) => {
                         let outside = self.outside(RESULT_OF_CALL, "trivium_result");
+                        let result = result_of(ty, "trivium_result");
                         format!(
-                            "{{\n        int64_t trivium_result = {value};\n        if (!({is_inside})) {outside};\n        return trivium_result;\n    }}"
+                            "{{\n        int64_t trivium_result = {value};\n        if (!({is_inside})) {outside};\n        return {result};\n    }}"
                         )
                     }
                 }
@@ -277,7 +334,12 @@ impl BodyInC<'_> {
     /// An expression, in brackets where it is more than a name or a number. Arithmetic is on 64-bit numbers.
     fn value(&self, expr: &Expr) -> String {
         match &expr.kind {
+            // The only object that has a name of its own is none.
+            ExprKind::Constant(_) if !matches!(expr.ty, Type::Int { .. } | Type::Word | Type::Bool) => {
+                none_in_c(&expr.ty).to_string()
+            }
             ExprKind::Constant(bound) => number(*bound),
+            ExprKind::Object => self.object.clone().unwrap_or_else(|| "0".into()),
             ExprKind::Local(local) => self.local(local.index()),
             ExprKind::Not(inner) => format!("!{}", self.value(inner)),
             ExprKind::Negate(inner) => format!("(-{})", self.value(inner)),
@@ -312,11 +374,29 @@ fn number(bound: Bound) -> String {
     }
 }
 
+/// What stands for `none` in C: no block is a null pointer, and nothing else's number is -1.
+fn none_in_c(ty: &Type) -> i64 {
+    match ty {
+        Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => 0,
+        _ => ty.none(),
+    }
+}
+
+/// A number as what a function returns.
+fn result_of(ty: &Type, value: &str) -> String {
+    match c_type(ty) {
+        "int64_t" | "int" => value.to_string(),
+        "void *" => format!("(void *)(uintptr_t){value}"),
+        other => format!("({other}){value}"),
+    }
+}
+
 /// Whether a value is of a type, where that is narrower than C's.
 fn inside(ty: &Type, value: &str) -> Option<String> {
     match ty {
         Type::Int { lo, hi } => Some(format!("{} <= {value} && {value} <= {}", number(*lo), number(*hi))),
         Type::Bool => Some(format!("{value} == 0 || {value} == 1")),
+        Type::Object(_) => Some(format!("{value} != {}", none_in_c(ty))),
         _ => None,
     }
 }

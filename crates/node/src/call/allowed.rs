@@ -114,7 +114,13 @@ impl<C> NodeCore<C> {
     }
 
     /// An argument of a call that is one number, as the protocol has it: of a pointer its offset, or its block.
-    fn scalar_passed(&self, protocol: usize, name: &str, ty: &Type, passed: i64) -> Result<i64, ProgramFault> {
+    pub(super) fn scalar_passed(
+        &self,
+        protocol: usize,
+        name: &str,
+        ty: &Type,
+        passed: i64,
+    ) -> Result<i64, ProgramFault> {
         match ty {
             Type::Address => self.shared_offset(name, passed),
             Type::OrNone(of) if **of == Type::Address && passed == 0 => Ok(NONE),
@@ -176,32 +182,38 @@ impl<C> NodeCore<C> {
         words: &mut Vec<i64>,
     ) -> Result<(), Refusal> {
         let engine = self.protocols.engines[protocol].clone();
-        let declared = &engine.protocol().ops[op.index()];
         let name = self.protocols.call_name(protocol, op);
-        let takes = engine.protocol().passed_to(op);
-        if words.len() != takes {
-            let given = words.len();
-            let what = format!("node {}: {name} takes {takes} arguments, not {given}", self.me);
-            return Err(Refusal::Program(ProgramFault::new(what)));
-        }
-        let mut at = 0;
-        for arg in &declared.args {
-            let takes = engine.protocol().passed_for(&arg.ty);
-            // Lists and arrays have neither addresses nor blocks.
-            if let [passed] = &mut words[at..at + takes] {
-                *passed = self.scalar_passed(protocol, &name, &arg.ty, *passed).map_err(Refusal::Program)?;
-            }
-            at += takes;
-        }
-        *words = engine
-            .words_passed(op, words)
-            .map_err(|what| Refusal::Program(ProgramFault::new(format!("node {}: {name}: {what}", self.me))))?;
+        *words = self.words_passed(protocol, op, words).map_err(Refusal::Program)?;
         self.keeps_assumptions(protocol, op, object, words).map_err(Refusal::Broken)?;
         if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(protocol, object)).is_none() {
             let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
             return Err(Refusal::Program(ProgramFault::new(what)));
         }
         Ok(())
+    }
+
+    /// The arguments that a program passes to a call, without the object, as the protocol has them: addresses as offsets, of pointers to blocks the blocks.
+    ///
+    /// # Errors
+    /// The call does not take them.
+    pub(super) fn words_passed(&self, protocol: usize, op: OpId, words: &mut [i64]) -> Result<Vec<i64>, ProgramFault> {
+        let engine = &self.protocols.engines[protocol];
+        let name = self.protocols.call_name(protocol, op);
+        let takes = engine.protocol().passed_to(op);
+        if words.len() != takes {
+            let given = words.len();
+            return Err(ProgramFault::new(format!("node {}: {name} takes {takes} arguments, not {given}", self.me)));
+        }
+        let mut at = 0;
+        for arg in &engine.protocol().ops[op.index()].args {
+            let takes = engine.protocol().passed_for(&arg.ty);
+            // Lists and arrays have neither addresses nor blocks.
+            if let [passed] = &mut words[at..at + takes] {
+                *passed = self.scalar_passed(protocol, &name, &arg.ty, *passed)?;
+            }
+            at += takes;
+        }
+        engine.words_passed(op, words).map_err(|what| ProgramFault::new(format!("node {}: {name}: {what}", self.me)))
     }
 
     /// A call is about to be made, with these arguments: it counts.

@@ -23,7 +23,7 @@ pub use stood::{
 
 use crate::error::NodeError;
 use crate::handler::HandlerMemory;
-use crate::records::Imported;
+use crate::records::{Imported, NONE};
 use crate::space::{NodeMemory, Purpose};
 use crate::thread::{Flight, RUNNING, Wait};
 use allowed::{Refusal, SplitPhaseStep};
@@ -31,7 +31,7 @@ use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
 };
-use trivium_protocol::{BLOCK, BodyStep, EventKind, NODE, ObjectKindId, Op, OpId, Protocol, Type};
+use trivium_protocol::{BLOCK, BodyStep, EventKind, NODE, OBJECT_OF_CALL, ObjectKindId, Op, OpId, Protocol, Type};
 
 /// For what the program makes an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,6 +277,7 @@ impl<N: CallHost> Caller<'_, N> {
                     Imported::Op(protocol, op) => self.begin_op(protocol, op, args.clone()),
                     Imported::Image(protocol, kind) => self.image(protocol, kind, args),
                     Imported::Outside(protocol) => Err(self.outside(protocol, args)),
+                    Imported::Named(protocol) => self.named(protocol, args),
                     Imported::Begins(protocol, op) => self.begins(protocol, op, args.clone()),
                     Imported::False(protocol) => Err(self.is_false(protocol, args)),
                 };
@@ -332,6 +333,12 @@ impl<N: CallHost> Caller<'_, N> {
                     return Ok(self.flies(Flight::Called { protocol, op }));
                 }
                 return Ok(self.flies(Flight::Calls { protocol, op, object, words }));
+            }
+            Flight::Names { protocol, op, object } => {
+                if object.kind != BLOCK || self.node.can_call(protocol, op, object)? {
+                    let named = self.node.core().protocols.in_program(&Type::Object(object.kind), object.id.into());
+                    return Ok(CallStep::Done(named));
+                }
             }
         }
         Ok(self.flies(flight))
@@ -458,9 +465,31 @@ impl<N: CallHost> Caller<'_, N> {
         }
     }
 
+    /// A call with a body is passed an object: which it is. It is the object that the call is about, or an argument.
+    fn named(&mut self, protocol: usize, args: &[i64]) -> Result<CallStep, ProgramFault> {
+        let core = self.node.core();
+        let ops = &core.protocols.engines[protocol].protocol().ops;
+        let known = |call: i64| usize::try_from(call).ok().filter(|&call| call < ops.len()).map(OpId::at);
+        let of_another_version = || ProgramFault::new("a header of another version");
+        let &[call, parameter, passed] = args else { return Err(of_another_version()) };
+        let op = known(call).ok_or_else(of_another_version)?;
+        if parameter == OBJECT_OF_CALL {
+            let kind = ops[op.index()].object;
+            return match core.called_object(protocol, op, &mut vec![passed])? {
+                None => Ok(CallStep::Done(core.protocols.in_program(&Type::ObjectOrNone(kind), NONE))),
+                Some(object) => self.go_on(Flight::Names { protocol, op, object }),
+            };
+        }
+        let arg = usize::try_from(parameter).ok().and_then(|at| ops[op.index()].args.get(at));
+        let ty = &arg.ok_or_else(of_another_version)?.ty;
+        let named = core.scalar_passed(protocol, &core.protocols.call_name(protocol, op), ty, passed)?;
+        Ok(CallStep::Done(core.protocols.in_program(ty, named)))
+    }
+
     /// A call with a body begins, about which something is assumed.
     fn begins(&mut self, protocol: usize, op: OpId, mut words: Vec<i64>) -> Result<CallStep, ProgramFault> {
         if let Some(object) = self.node.core().called_object(protocol, op, &mut words)? {
+            words = self.node.core().words_passed(protocol, op, &mut words)?;
             self.node
                 .core_mut()
                 .keeps_assumptions(protocol, op, object, &words)
@@ -472,13 +501,14 @@ impl<N: CallHost> Caller<'_, N> {
     /// A body of a call was passed, or would return, a value outside of its type.
     fn outside(&self, protocol: usize, args: &[i64]) -> ProgramFault {
         let nodes = self.node.core().protocols.nodes;
-        self.wrong_in_body(protocol, args, |_, op, [parameter, value]| {
+        self.wrong_in_body(protocol, args, |declared, op, [parameter, value]| {
             let (what, ty) = match usize::try_from(parameter) {
                 Ok(at) => op.args.get(at).map(|arg| (format!("{}: {value}", arg.name), &arg.ty))?,
                 Err(_) => (format!("returns {value}, which"), op.result.as_ref()?),
             };
             let is = match ty {
                 Type::Int { lo, hi } => format!("is outside {}..{}", lo.at(nodes), hi.at(nodes)),
+                Type::Object(kind) => format!("is no {}", declared.objects[kind.index()]),
                 _ => "is neither 0 nor 1".to_string(),
             };
             Some(format!(": {what} {is}"))
@@ -492,6 +522,7 @@ impl<N: CallHost> Caller<'_, N> {
             let BodyStep::Assert(condition) = &places.get(usize::try_from(place).ok()?)?.step else { return None };
             let about = match op.object {
                 NODE => String::new(),
+                BLOCK => format!(" of the block at {object:#x}"),
                 kind => format!(" of {} {object}", declared.objects[kind.index()]),
             };
             let (text, at) = (declared.sources.excerpt(condition.span), declared.sources.place(condition.span));

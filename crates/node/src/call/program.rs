@@ -78,6 +78,9 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
     if call.op == trivium_protocol::OUTSIDE_IMPORT {
         return Ok(Imported::Outside(number));
     }
+    if call.op == trivium_protocol::NAMED_IMPORT {
+        return Ok(Imported::Named(number));
+    }
     if let Some(op) = call.op.strip_prefix(trivium_protocol::BEGINS_IMPORT).and_then(|name| protocol.op(name))
         && takes(op) == call.params
     {

@@ -44,6 +44,8 @@ pub enum Imported {
     Op(usize, OpId),
     /// What refuses a value that a body of a call of the protocol is passed, or returns.
     Outside(usize),
+    /// What says which object a call of the protocol with a body is passed.
+    Named(usize),
     /// What holds a call with a body against the assumptions about it.
     Begins(usize, OpId),
     /// What says that an assertion in a body of a call of the protocol is false.
@@ -214,10 +216,18 @@ impl Protocols {
     /// What a call returns to its program, if that is this value to the protocol: of an address or a block a pointer, of no block a null
     /// pointer.
     pub fn returned(&self, protocol: usize, op: OpId, value: i64) -> i64 {
-        match self.engines[protocol].protocol().ops[op.index()].result {
-            Some(Type::OrNone(ref of)) if is_pointer(of) && value == NONE => 0,
-            Some(ref ty) if is_pointer(ty) => value + i64::from(SHARED_BASE),
-            Some(Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK)) => {
+        match &self.engines[protocol].protocol().ops[op.index()].result {
+            Some(ty) => self.in_program(ty, value),
+            None => value,
+        }
+    }
+
+    /// A value of a type as a program has it.
+    pub fn in_program(&self, ty: &Type, value: i64) -> i64 {
+        match ty {
+            Type::OrNone(of) if is_pointer(of) && value == NONE => 0,
+            ty if is_pointer(ty) => value + i64::from(SHARED_BASE),
+            Type::Object(BLOCK) | Type::ObjectOrNone(BLOCK) => {
                 u64::try_from(value).map_or(0, |id| (id * self.block).cast_signed() + i64::from(SHARED_BASE))
             }
             _ => value,

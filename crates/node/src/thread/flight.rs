@@ -27,6 +27,15 @@ pub enum Flight {
         /// The arguments besides.
         words: Vec<i64>,
     },
+    /// A call with a body is to begin, about a block that this node cannot name yet.
+    Names {
+        /// Which protocol.
+        protocol: usize,
+        /// Which of its calls.
+        op: OpId,
+        /// About which object.
+        object: Object,
+    },
     /// A read-modify-write is tried.
     Modifies(ReadModifyWrite),
     /// A word is loaded, and its block remembered.

@@ -52,3 +52,58 @@ fn blocks_are_pointers_and_one_block_has_the_contents_of_another() {
         }
     }
 }
+
+/// A body is passed pointers, of which it makes blocks; says them to its engine and gets them from it, and returns one.
+const IN_BODIES: &str = r#"
+#include "trivium.h"
+#include <stdio.h>
+#include "bodies.h"
+int main(void) {
+    int me = trivium_node(), next = (me + 1) % trivium_nodes(), bad = 0;
+    char *at[8];
+    for (int n = 0; n < trivium_nodes(); n++)
+        at[n] = trivium_alloc_on(n, 4096);
+    trivium_barrier();
+    bad += bodies_other(at[next] + 8, at[me] + 200) != at[me] + 192;
+    bad += bodies_other(at[next] + 8, at[next] + 63) != NULL;
+    bad += bodies_other(at[me], NULL) != NULL || bodies_other(at[me], &bad) != NULL;
+    bad += bodies_other(NULL, at[me]) != NULL || bodies_other(&bad, at[me]) != NULL;
+    bad += bodies_other(at[me], at[0] + (1 << 28)) != NULL;
+    if (WRONG == 1)
+        bodies_one(at[me], NULL);
+    if (WRONG == 2)
+        bodies_one(&bad, at[me]);
+    if (WRONG == 3)
+        bodies_both(at[me], at[next] - (1 << 28));
+    bad += bodies_one(at[me], at[next] + 70) != at[next] + 64 || bodies_both(at[me], at[me] + 5) != at[me];
+    trivium_barrier();
+    printf("node %d: %s\n", me, bad ? "wrong" : "right");
+    return 0;
+}
+"#;
+
+#[test]
+fn bodies_take_say_and_return_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = harness::root().join("crates/check/tests/files/call-body-keeps-blocks.test");
+    let text = std::fs::read_to_string(file).unwrap();
+    let more = "event back(a: block?): block?\nop one(to: block, from: block?): block { return ask back(from) }\n\
+                op both(to: block, from: block): block { return ask back(from) }\nlane main";
+    let text = text.replacen("protocol blocks-in-bodies", "protocol bodies", 1).replacen("lane main", more, 1);
+    let text = text.replacen("state Any {", "state Any {\n    on back(a) { return a }", 1);
+    let protocol = in_file(&folder, "bodies.tri", &text);
+    in_file(&folder, "bodies.h", &trivium(&["header", &protocol]).out);
+    let program = in_file(&folder, "bodies.c", IN_BODIES);
+    let with = [&program, "-p", &protocol, "-n", "3", "--block", "64"];
+    let jitter = &["sim", "-m", "typhoon", "--set", "machine.network.jitter=90"];
+    let ways = [&["sim", "-m", "typhoon"][..], jitter, &["run"], &["run", "--delays", "3"]];
+    let wrongs = ["bodies.one: returns 0, which is no block", "bodies.one with address", "bodies.both with address"];
+    for way in ways {
+        let run = trivium(&[way, &with, &["--cc=-DWRONG=0"]].concat());
+        assert_eq!(run.out.matches(": right").count(), 3, "{way:?}: {run:?}");
+        for (number, said) in (1..).zip(wrongs) {
+            let run = trivium(&[way, &with, &[&format!("--cc=-DWRONG={number}")]].concat());
+            assert!(run.code == Some(1) && run.err.contains(said), "{way:?}, {said}: {run:?}");
+        }
+    }
+}
