@@ -2,49 +2,24 @@
 //! what the language's page says; nothing of the compiler is used. Of the compiler it is seen whether it gives the same, on any number of nodes, simulated
 //! under several protocols and run for real.
 
+mod choose;
 mod features;
 mod generate;
 mod machine;
 pub mod mutants;
 mod number;
+mod options;
 mod shorten;
 mod text;
 mod tree;
 mod trial;
 
-use crate::random::Random;
+use choose::program;
+pub use options::CStarOptions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tree::Program;
 use trial::{Bench, Setup};
-
-pub struct CStarOptions {
-    pub cases: u64,
-    pub seed: u64,
-    /// Only this one.
-    pub case: Option<u64>,
-    /// These numbers of nodes, in place of all.
-    pub nodes: Vec<usize>,
-    /// These protocols, in simulations, in place of all.
-    pub protocols: Vec<String>,
-    pub keep: PathBuf,
-    pub trivium: PathBuf,
-}
-
-/// A random program, which is not too long.
-fn program(seed: u64, case: u64) -> Result<Program, String> {
-    for attempt in 0..20 {
-        let program = generate::generated(Random::of_case(seed.wrapping_mul(1009).wrapping_add(attempt), case));
-        match machine::printed(&program, 1, &[]) {
-            Ok(_) => return Ok(program),
-            Err(what) if what.contains("does too much") => {}
-            Err(what) => {
-                return Err(format!("the generator has made a wrong program: {what}\n{}", text::written(&program)));
-            }
-        }
-    }
-    Err("20 programs in a row are too long".into())
-}
 
 /// Tries random programs; gives the number of those that printed something else.
 ///

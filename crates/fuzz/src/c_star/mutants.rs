@@ -1,7 +1,8 @@
 //! Mistakes that are made in the compiler of C* on purpose, one at a time, to see whether random programs find them: `trivium-fuzz c-star-mutants`.
 
-use super::trial::Bench;
-use super::{CStarOptions, Setup, program};
+use super::choose::program;
+use super::options::CStarOptions;
+use super::trial::{Bench, Setup};
 use crate::run::copy;
 use std::path::{Path, PathBuf};
 use std::process::Command;

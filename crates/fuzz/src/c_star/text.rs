@@ -152,7 +152,8 @@ impl Writer<'_> {
             .map(|parameter| format!("{} {}", self.type_of(parameter), parameter.name))
             .collect();
         let parameters = if parameters.is_empty() { "void".into() } else { parameters.join(", ") };
-        format!("{result} {}({parameters})", function.name)
+        let linkage = if function.is_static { "static " } else { "" };
+        format!("{linkage}{result} {}({parameters})", function.name)
     }
 
     fn braced(&mut self, head: &str, inner: &[Statement], last: &str) {
@@ -164,6 +165,19 @@ impl Writer<'_> {
         }
         self.depth -= 1;
         self.line("}");
+    }
+
+    /// What a statement is about: without braces if it is one simple statement.
+    fn inner(&mut self, head: &str, inner: &[Statement]) {
+        match inner {
+            [simple @ (Statement::Assign(..) | Statement::Send(..) | Statement::Evaluate(_) | Statement::Copy(..))] => {
+                self.line(head);
+                self.depth += 1;
+                self.statement(simple);
+                self.depth -= 1;
+            }
+            _ => self.braced(head, inner, ""),
+        }
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -192,16 +206,16 @@ impl Writer<'_> {
             }
             Statement::With(shape, inner) => {
                 let head = format!("with ({})", self.shape_name(*shape));
-                self.braced(&head, inner, "");
+                self.inner(&head, inner);
             }
             Statement::Where(condition, inner, otherwise) => {
                 self.choice("where", condition, inner, otherwise.as_deref())
             }
             Statement::If(condition, inner, otherwise) => self.choice("if", condition, inner, otherwise.as_deref()),
-            Statement::Everywhere(inner) => self.braced("everywhere", inner, ""),
+            Statement::Everywhere(inner) => self.inner("everywhere", inner),
             Statement::For(variable, count, inner) => {
                 let name = &self.program.variables[*variable].name;
-                self.braced(&format!("for (int {name} = 0; {name} < {count}; {name}++)"), inner, "");
+                self.inner(&format!("for (int {name} = 0; {name} < {count}; {name}++)"), inner);
             }
             Statement::While(variable, count, condition, inner) => {
                 let name = self.program.variables[*variable].name.clone();
@@ -229,9 +243,9 @@ impl Writer<'_> {
     /// `where` and `if`.
     fn choice(&mut self, word: &str, condition: &Expression, inner: &[Statement], otherwise: Option<&[Statement]>) {
         let condition = self.expression(condition, 0);
-        self.braced(&format!("{word} ({condition})"), inner, "");
+        self.inner(&format!("{word} ({condition})"), inner);
         if let Some(otherwise) = otherwise {
-            self.braced("else", otherwise, "");
+            self.inner("else", otherwise);
         }
     }
 

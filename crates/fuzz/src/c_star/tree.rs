@@ -64,6 +64,8 @@ pub struct Variable {
 #[derive(Clone)]
 pub struct Function {
     pub name: String,
+    /// Whether it is `static`: then all its calls are known.
+    pub is_static: bool,
     pub result: Option<Type>,
     pub shape: Option<ShapeOf>,
     pub parameters: Vec<usize>,
@@ -180,7 +182,7 @@ pub enum Expression {
     Reduce(Reduction, Box<Expression>),
     Get(Vec<Expression>, Object),
     Call(Call),
-    /// `++s`, or `s++`, of a scalar.
+    /// `++s`, or `s++`, of a scalar; as a statement of its own also of what is parallel.
     Step {
         object: Object,
         is_prefix: bool,

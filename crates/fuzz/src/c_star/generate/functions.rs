@@ -19,7 +19,9 @@ impl Generator {
     fn function(&mut self, role: Role, result: Option<Type>, shape: Option<ShapeOf>) -> usize {
         let number = self.program.functions.len();
         let name = format!("f{number}");
-        self.program.functions.push(Function { name, result, shape, parameters: Vec::new(), body: Vec::new() });
+        let is_static = !self.random.once_in(3);
+        let (parameters, body) = (Vec::new(), Vec::new());
+        self.program.functions.push(Function { name, is_static, result, shape, parameters, body });
         self.known.push(role);
         self.scope.function = Some(number);
         self.scope.loops = 0;

@@ -166,9 +166,14 @@ impl Generator {
             Role::Parallel => Values::Parallel,
             _ => Values::Scalar,
         };
-        // In another shape than the function's own nothing parallel can be given.
-        let is_elsewhere = values == Values::Parallel && self.scope.current != self.program.functions[function].shape;
+        // In another shape than the function's own nothing parallel can be given, or reduced.
+        let current = self.scope.current;
+        let is_elsewhere = values == Values::Parallel && current != self.program.functions[function].shape;
+        if is_elsewhere {
+            self.scope.current = None;
+        }
         let made = self.fresh(2, if is_elsewhere { Values::Scalar } else { values });
+        self.scope.current = current;
         Statement::Return(Some(self.assignable(made, of).tree))
     }
 
@@ -182,9 +187,16 @@ impl Generator {
         Some(vec![Statement::Print("numbers".into(), numbers)])
     }
 
+    /// `x++`, of a parallel variable whose type this never leaves, or of the scalar that is there for it.
     fn step(&mut self) -> Statement {
         let is_prefix = self.random.once_in(2);
-        Statement::Evaluate(Expression::Step { object: Object::of(self.tick), is_prefix })
+        let variables = self.own_variables();
+        self.begin_expression();
+        let own = self.one_of(&variables).map(|variable| self.object(variable, Values::Parallel));
+        let takes_all = |of: Type| !of.is_real() && (of.bits() < 32 || !of.is_signed());
+        let own = own.filter(|object| takes_all(self.program.type_of_object(object)));
+        let object = own.unwrap_or(Object::of(self.tick));
+        Statement::Evaluate(Expression::Step { object, is_prefix })
     }
 
     fn parallel_assignment(&mut self) -> Option<Vec<Statement>> {

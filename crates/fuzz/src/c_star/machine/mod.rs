@@ -118,8 +118,12 @@ impl Machine<'_> {
     /// The active positions of the current shape, if there is one.
     fn view(&self) -> Option<View> {
         let shape = self.frames.last()?.shape?;
+        Some(self.view_of(shape))
+    }
+
+    fn view_of(&self, shape: usize) -> View {
         let mask = self.contexts[shape].clone();
-        Some(View { shape, mask: mask.unwrap_or_else(|| vec![true; self.positions(shape)].into()) })
+        View { shape, mask: mask.unwrap_or_else(|| vec![true; self.positions(shape)].into()) }
     }
 
     fn needed_view(&self) -> Result<View> {

@@ -37,6 +37,9 @@ impl Machine<'_> {
             Statement::Assign(object, operator, value) => self.assign(object, *operator, value)?,
             Statement::Send(indices, object, operator, value) => self.send(indices, object, *operator, value)?,
             Statement::Copy(to, indices, from) => self.copy(to, indices, from)?,
+            Statement::Evaluate(Expression::Step { object, .. }) => {
+                self.assign(object, Some(Operator::Add), &Expression::int(1))?;
+            }
             Statement::Evaluate(expression) => self.evaluate(expression)?,
             Statement::With(name, inner) => {
                 let shape = self.named(*name)?;
@@ -78,11 +81,12 @@ impl Machine<'_> {
     /// What a function gives: at positions that are not active it is 0.
     fn given(&mut self, value: &Expression) -> Result<Vec<Value>> {
         self.call_ahead(value)?;
-        let view = self.view();
-        if self.frame().called_in.is_none() {
+        let Some(shape) = self.frame().called_in else {
+            let view = self.view();
             return Ok(vec![self.scalar(value, view.as_ref())?]);
-        }
-        let view = self.needed_view()?;
+        };
+        // It is of the function's own shape, whichever is current where it returns.
+        let view = self.view_of(shape);
         let values = self.parallel(value, &view)?;
         let mut given = vec![Value::zero(self.program.type_of(value)); values.len()];
         view.active().for_each(|at| given[at] = values[at]);
