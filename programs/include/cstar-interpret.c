@@ -65,8 +65,8 @@ int cstar_position(const struct cstar_shape *shape, const struct cstar_shape *as
     for (int i = 0; i < count; i++) {
         if (indices[i] < 0 || indices[i] >= shape->size[i]) {
             fail("c-star: the left index %lld is outside of the shape %s, whose dimension %d has %d positions%s%s%s%s",
-                 indices[i], shape->name, i, shape->size[i], asking ? "; position " : "",
-                 asking ? named(asking, position) : "", asking ? " has it, of the shape " : "", asking ? asking->name : "");
+                 indices[i], shape->name, i, shape->size[i], asking ? "; it is that of position " : "",
+                 asking ? named(asking, position) : "", asking ? " of " : "", asking ? asking->name : "");
         }
         found = found * shape->size[i] + (int)indices[i];
     }
@@ -170,22 +170,24 @@ static void show_value(const void *value, size_t bytes, int kind) {
 }
 
 /* A line for each row, which begins with its place where there are several. Values at positions that are not active stand in parentheses. */
-void cstar_show(const struct cstar_shape *shape, const struct cstar_shape *current, const void *values, size_t bytes, int kind) {
+void cstar_show(const char *name, const struct cstar_shape *shape, const struct cstar_shape *current, const void *values,
+                size_t bytes, int kind) {
     int width = shape->size[shape->rank - 1], lines = shape->all / width;
+    printf("    %s:", name);
     if (kind == 0) {
-        printf("    structures of %zu bytes\n", bytes);
+        printf(" structures of %zu bytes\n", bytes);
         return;
     }
     for (int line = 0; line < lines && line < LINES; line++) {
-        printf("   ");
-        for (int i = 0; i < shape->rank - 1; i++) printf("%s[%d]", i ? "" : " ", cstar_coordinate(shape, line * width, i));
+        if (shape->rank > 1) printf("\n        ");
+        for (int i = 0; i < shape->rank - 1; i++) printf("[%d]", cstar_coordinate(shape, line * width, i));
         for (int i = 0; i < width && i < VALUES; i++) {
             int position = line * width + i, is_active = shape != current || cstar_active(shape, position);
             printf(is_active ? " " : " (");
             show_value((const char *)values + (size_t)position * bytes, bytes, kind);
             if (!is_active) printf(")");
         }
-        printf(width > VALUES ? " ..\n" : "\n");
+        if (width > VALUES) printf(" ..");
     }
-    if (lines > LINES) printf("    ..\n");
+    printf(lines > LINES ? "\n        ..\n" : "\n");
 }

@@ -66,6 +66,7 @@ int cstar_first(const struct cstar_shape *shape, int node);
 /* What a statement tells with --trace: where it stands, and which positions are active; then the values of what it has changed. Kinds of values: 1 and 2 are
  * integers with and without a sign, 3 are numbers with a fraction, 0 are others. */
 void cstar_tell(const char *place, const char *text, const struct cstar_shape *shape);
-void cstar_show(const struct cstar_shape *shape, const struct cstar_shape *current, const void *values, size_t bytes, int kind);
+void cstar_show(const char *name, const struct cstar_shape *shape, const struct cstar_shape *current, const void *values,
+                size_t bytes, int kind);
 
 #endif

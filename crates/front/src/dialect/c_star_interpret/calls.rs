@@ -1,5 +1,6 @@
 //! Calls of functions that have something parallel: their parallel arguments are copied, and so is what they give.
 
+use super::expressions::Changed;
 use super::parallel::is_parallel;
 use super::{Meant, each, object};
 use crate::tree::{Expression, Statement};
@@ -75,8 +76,12 @@ impl Meant<'_, '_> {
         let value = self.value(expression, &mut code);
         code.push_str(&each(&function.shape, &format!("cstar_result[cstar_vp] = {value};")));
         if is_parallel(self.draft, expression) {
-            let given = Some(("cstar_result[cstar_vp]".to_string(), function.shape.clone()));
-            self.tell((statement.first, statement.last), given, &mut code);
+            let given = Changed {
+                name: (expression.first, expression.last),
+                value: "cstar_result[cstar_vp]".into(),
+                shape: function.shape.clone(),
+            };
+            self.tell((statement.first, statement.last), Some(given), &mut code);
         }
         self.current = before;
         self.draft.edits.replace(statement.first, statement.last, &format!("{{ {code}return cstar_result; }}"));

@@ -94,7 +94,7 @@ impl Meant<'_, '_> {
         left: &Expression,
         right: &Expression,
         code: &mut String,
-    ) -> (String, Changed) {
+    ) -> (String, Option<Changed>) {
         let Form::LeftIndex { axes, operand } = &left.bare().form else { return (String::new(), None) };
         let (shape, to) = (self.shape(), self.indexed_shape(operand));
         let indices: Vec<String> = axes.iter().map(|axis| self.value(axis, code)).collect();
@@ -116,7 +116,7 @@ impl Meant<'_, '_> {
         code.push_str(&each(&shape, &format!("int cstar_at = {position}; {stored};")));
         // Told at the positions that it has.
         let changed = self.place(operand, "cstar_vp", code);
-        (value, Some((changed, to)))
+        (value, Some(Changed { name: (operand.first, operand.last), value: changed, shape: to }))
     }
 
     /// `(+= p)`.

@@ -6,8 +6,14 @@ use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
 use std::rc::Rc;
 
-/// What of a parallel variable a statement has changed, at `cstar_vp`, and its shape.
-pub(super) type Changed = Option<(String, Rc<ParallelShape>)>;
+/// What a statement has changed.
+pub(super) struct Changed {
+    /// The tokens of its name.
+    pub name: (usize, usize),
+    /// Its value at `cstar_vp`.
+    pub value: String,
+    pub shape: Rc<ParallelShape>,
+}
 
 /// `a = b` and the like, of objects and values in C.
 pub(super) fn assigned(place: &str, (word, width): (&str, usize), value: &str) -> String {
@@ -67,13 +73,14 @@ impl Meant<'_, '_> {
             Form::Conditional { parts } => self.ahead(&parts[0], code),
             Form::Comma { left, .. } => self.ahead(left, code),
             Form::Index { base, index, .. } => [base, index].iter().for_each(|part| self.ahead(part, code)),
+            Form::Assign { left, right, .. } | Form::OwnBinary { left, right, .. } if is_sent_to(left) => {
+                self.indices_ahead(left.bare(), code);
+                self.ahead(right, code);
+            }
             Form::Binary { left, right, .. }
             | Form::Assign { left, right, .. }
             | Form::OwnBinary { left, right, .. } => [left, right].iter().for_each(|part| self.ahead(part, code)),
-            Form::LeftIndex { axes, operand } => {
-                axes.iter().for_each(|axis| self.ahead(axis, code));
-                self.ahead(operand, code);
-            }
+            Form::LeftIndex { .. } => self.indices_ahead(expression, code),
             Form::Parts(parts) => match function(self.draft, parts) {
                 Some(function) => self.call(expression, parts, &function, code),
                 None => parts[1..].iter().for_each(|part| self.ahead(part, code)),
@@ -88,8 +95,16 @@ impl Meant<'_, '_> {
         }
     }
 
+    /// The same of what stands in and behind left indices.
+    fn indices_ahead(&mut self, expression: &Expression, code: &mut String) {
+        if let Form::LeftIndex { axes, operand } = &expression.form {
+            axes.iter().for_each(|axis| self.ahead(axis, code));
+            self.ahead(operand, code);
+        }
+    }
+
     /// An expression whose value nobody wants; gives what it has changed.
-    pub(super) fn done(&mut self, expression: &Expression, code: &mut String) -> Changed {
+    pub(super) fn done(&mut self, expression: &Expression, code: &mut String) -> Option<Changed> {
         match &expression.form {
             Form::Parentheses(part) => self.done(part, code),
             Form::Cast { operand, .. } if expression.ty.shape == Shape::Void => self.done(operand, code),
@@ -102,7 +117,8 @@ impl Meant<'_, '_> {
             Form::OwnBinary { op, width: 3, left, right } => self.assignment((*op, 3), left, right, code).1,
             Form::Prefix { operand, .. } | Form::Postfix { operand, .. } => {
                 self.value(expression, code);
-                Some((self.place(operand, "cstar_vp", code), self.shape()))
+                let value = self.place(operand, "cstar_vp", code);
+                Some(Changed { name: (operand.first, operand.last), value, shape: self.shape() })
             }
             _ => {
                 self.value(expression, code);
@@ -216,15 +232,15 @@ impl Meant<'_, '_> {
         left: &Expression,
         right: &Expression,
         code: &mut String,
-    ) -> (String, Changed) {
+    ) -> (String, Option<Changed>) {
         if is_sent_to(left) {
             return self.send((op, width), left, right, code);
         }
         let place = self.place(left, "cstar_vp", code);
         let right = self.value(right, code);
         let value = assigned(&place, (&self.word(op), width), &right);
-        let shape = self.shape();
-        (self.array(&format!("({value})"), code), Some((place, shape)))
+        let changed = Changed { name: (left.first, left.last), value: place, shape: self.shape() };
+        (self.array(&format!("({value})"), code), Some(changed))
     }
 
     /// `a && b`, `a || b`: b only where a does not decide.

@@ -16,6 +16,7 @@ use crate::draft::Draft;
 use crate::edits::{ABOUT, MOVED};
 use crate::tree::{Body, Expression, Statement, StatementForm, Whole};
 use crate::types::{ParallelShape, Signature};
+use expressions::Changed;
 use parallel::is_parallel;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -158,7 +159,12 @@ impl<'p> Meant<'p, '_> {
         self.ahead(expression, &mut code);
         let value = self.value(expression, &mut code);
         let mask = self.mask(&format!("!!({value})"), &mut code);
-        self.tell((statement.first, close), Some((format!("{mask}[cstar_vp]"), shape.clone())), &mut code);
+        let found = Changed {
+            name: (expression.first, expression.last),
+            value: format!("{mask}[cstar_vp]"),
+            shape: shape.clone(),
+        };
+        self.tell((statement.first, close), Some(found), &mut code);
         let name = self.temporary();
         let enter = |mask: &str| {
             format!(

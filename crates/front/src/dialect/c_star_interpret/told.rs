@@ -7,19 +7,20 @@ use crate::place::Places;
 
 impl Meant<'_, '_> {
     /// Tells a statement of these tokens: its text, where it stands, which positions are active, and what has become of a variable.
-    pub(super) fn tell(&mut self, (first, last): (usize, usize), changed: Changed, code: &mut String) {
+    pub(super) fn tell(&mut self, (first, last): (usize, usize), changed: Option<Changed>, code: &mut String) {
         let Meaning::Interpreted { told: Some(places) } = self.draft.meaning else { return };
         let token = self.draft.token_at(first);
         let place = format!("{}:{}", self.draft.lexed.files[token.file], token.line);
         let text = self.source(places, first, last);
         let shape = object(&self.shape());
         code.push_str(&format!("cstar_tell({}, {}, &{shape}); ", quoted(&place), quoted(&text)));
-        let Some((object_at, of)) = changed else { return };
+        let Some(Changed { name: what, value, shape: of }) = changed else { return };
+        let what = quoted(&self.source(places, what.0, what.1));
         let (name, of_object) = (self.temporary(), object(&of));
         code.push_str(&format!(
-            "{{ __typeof_unqual__(({{ {object_at}; }})) *{name} __attribute__((cleanup(cstar_release))) = cstar_array(&{of_object}, sizeof *{name}); \
-             for (int cstar_vp = 0; cstar_vp < {of_object}.all; cstar_vp++) {name}[cstar_vp] = {object_at}; \
-             cstar_show(&{of_object}, &{shape}, {name}, sizeof *{name}, {}); }} ",
+            "{{ __typeof_unqual__(({{ {value}; }})) *{name} __attribute__((cleanup(cstar_release))) = cstar_array(&{of_object}, sizeof *{name}); \
+             for (int cstar_vp = 0; cstar_vp < {of_object}.all; cstar_vp++) {name}[cstar_vp] = {value}; \
+             cstar_show({what}, &{of_object}, &{shape}, {name}, sizeof *{name}, {}); }} ",
             kind(&format!("*{name}"))
         ));
     }

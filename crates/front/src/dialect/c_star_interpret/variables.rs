@@ -1,5 +1,6 @@
 //! Parallel variables: arrays of all positions of their shapes, which begin with zeros.
 
+use super::expressions::Changed;
 use super::{Meant, each, object};
 use crate::draft::{Draft, FileVariable};
 use crate::tree::{LocalVariable, Statement};
@@ -73,7 +74,11 @@ impl Meant<'_, '_> {
             let value = self.value(expression, &mut code);
             let place = format!("{name}[cstar_vp]");
             code.push_str(&each(&local.shape, &format!("{place} = {value};")));
-            self.tell((statement.first, expression.last), Some((place, local.shape.clone())), &mut code);
+            let changed = Changed { name: (local.name, local.name), value: place, shape: local.shape.clone() };
+            // One of several is told alone.
+            let told =
+                if locals.len() == 1 { (statement.first, statement.last) } else { (local.name, expression.last) };
+            self.tell(told, Some(changed), &mut code);
             self.current = before;
             self.draft.edits.replace(equals, expression.last, &format!("{memory}; {{ {code}}}"));
         }
