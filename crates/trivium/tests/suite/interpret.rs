@@ -62,7 +62,7 @@ int main(void) {
         where (pcoord(0) %% 3 != 1) {
             double s = 0.1;
             s += d; s -= d * f; s <?= d + 50;
-            printf("%a %a %a\n", s, (+= d * f), (double)(-= f));
+            printf("%a %a %a\n", s, (+= (d * f)), (double)(-= f));
         }
     }
     return 0;
