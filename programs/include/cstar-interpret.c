@@ -17,13 +17,21 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
 
 /* ---- Shapes ------------------------------------------------------------------------------------- */
 
-void cstar_count(struct cstar_shape *shape) {
+void cstar_count(const struct cstar_shape *shape, int down, int across) {
     long long all = 1;
     for (int i = 0; i < shape->rank; i++) {
         all *= shape->size[i];
         if (all > INT32_MAX) fail("c-star: the shape %s has more than %d positions", shape->name, INT32_MAX);
     }
-    shape->all = (int)all;
+    int is_rectangular = (long long)down * across == trivium_nodes();
+    *shape->state = (struct cstar_state){shape, (int)all, is_rectangular ? down : 0, is_rectangular ? across : 0, 0};
+}
+
+void cstar_check(const struct cstar_shape *shape) {
+    const struct cstar_shape *own = shape->state->shape;
+    int is_same = own->rank == shape->rank;
+    for (int i = 0; i < shape->rank; i++) is_same &= own->size[i] == shape->size[i];
+    if (!is_same) fail("c-star: the shape %s has other sizes in another file", shape->name);
 }
 
 static void check_dimension(const struct cstar_shape *shape, int dimension) {
@@ -33,7 +41,7 @@ static void check_dimension(const struct cstar_shape *shape, int dimension) {
 
 int cstar_rankof(const struct cstar_shape *shape) { return shape->rank; }
 
-int cstar_positionsof(const struct cstar_shape *shape) { return shape->all; }
+int cstar_positionsof(const struct cstar_shape *shape) { return shape->state->all; }
 
 int cstar_dimof(const struct cstar_shape *shape, int dimension) {
     check_dimension(shape, dimension);
@@ -81,7 +89,7 @@ static void *zeros(size_t count, size_t bytes) {
     return memory;
 }
 
-void *cstar_array(const struct cstar_shape *shape, size_t bytes) { return zeros((size_t)shape->all, bytes); }
+void *cstar_array(const struct cstar_shape *shape, size_t bytes) { return zeros((size_t)shape->state->all, bytes); }
 
 void cstar_release(void *pointer) { free(*(void **)pointer); }
 
@@ -96,21 +104,24 @@ void cstar_release_arrays(struct cstar_arrays *arrays) {
 
 /* ---- Contexts ----------------------------------------------------------------------------------- */
 
-struct cstar_within cstar_where(struct cstar_shape *shape, const unsigned char *active) {
-    struct cstar_within within = {shape, shape->active};
-    shape->active = active;
+struct cstar_within cstar_where(const struct cstar_shape *shape, const unsigned char *active) {
+    struct cstar_within within = {shape, shape->state->active};
+    shape->state->active = active;
     return within;
 }
 
-void cstar_leave(struct cstar_within *within) { within->shape->active = within->outside; }
+void cstar_leave(struct cstar_within *within) { within->shape->state->active = within->outside; }
 
 /* ---- Reductions --------------------------------------------------------------------------------- */
 
 void *cstar_of_nodes(size_t bytes) { return zeros((size_t)trivium_nodes(), bytes); }
 
-int cstar_first(const struct cstar_shape *shape, int node) {
-    long long nodes = trivium_nodes(), block = (shape->all + nodes - 1) / nodes, first = block * node;
-    return first < shape->all ? (int)first : shape->all;
+int cstar_owner(const struct cstar_shape *shape, int position) {
+    const struct cstar_state *state = shape->state;
+    if (!state->down) return position / (int)((state->all + (long long)trivium_nodes() - 1) / trivium_nodes());
+    int rows = (shape->size[0] + state->down - 1) / state->down;
+    int columns = (shape->size[1] + state->across - 1) / state->across;
+    return cstar_coordinate(shape, position, 0) / rows * state->across + cstar_coordinate(shape, position, 1) / columns;
 }
 
 /* ---- What a statement tells --------------------------------------------------------------------- */
@@ -119,20 +130,20 @@ enum { RANGES = 8, LINES = 8, VALUES = 16 };
 
 /* The end of a range of positions that are active, from one that is. */
 static int end_of_range(const struct cstar_shape *shape, int position) {
-    while (position < shape->all && cstar_active(shape, position)) position++;
+    while (position < shape->state->all && cstar_active(shape, position)) position++;
     return position;
 }
 
 void cstar_tell(const char *place, const char *text, const struct cstar_shape *shape) {
     int active = 0, ranges = 0;
-    for (int i = 0; i < shape->all; i++) active += cstar_active(shape, i);
+    for (int i = 0; i < shape->state->all; i++) active += cstar_active(shape, i);
     printf("%s: %s\n", place, text);
-    if (active == shape->all) {
+    if (active == shape->state->all) {
         printf("    all %d positions of %s are active\n", active, shape->name);
         return;
     }
-    printf("    %d of %d positions of %s are active", active, shape->all, shape->name);
-    for (int i = 0; i < shape->all; i++) {
+    printf("    %d of %d positions of %s are active", active, shape->state->all, shape->name);
+    for (int i = 0; i < shape->state->all; i++) {
         if (!cstar_active(shape, i)) continue;
         int end = end_of_range(shape, i);
         if (ranges == RANGES) {
@@ -172,7 +183,7 @@ static void show_value(const void *value, size_t bytes, int kind) {
 /* A line for each row, which begins with its place where there are several. Values at positions that are not active stand in parentheses. */
 void cstar_show(const char *name, const struct cstar_shape *shape, const struct cstar_shape *current, const void *values,
                 size_t bytes, int kind) {
-    int width = shape->size[shape->rank - 1], lines = shape->all / width;
+    int width = shape->size[shape->rank - 1], lines = shape->state->all / width;
     printf("    %s:", name);
     if (kind == 0) {
         printf(" structures of %zu bytes\n", bytes);
@@ -182,7 +193,7 @@ void cstar_show(const char *name, const struct cstar_shape *shape, const struct 
         if (shape->rank > 1) printf("\n        ");
         for (int i = 0; i < shape->rank - 1; i++) printf("[%d]", cstar_coordinate(shape, line * width, i));
         for (int i = 0; i < width && i < VALUES; i++) {
-            int position = line * width + i, is_active = shape != current || cstar_active(shape, position);
+            int position = line * width + i, is_active = shape->state != current->state || cstar_active(shape, position);
             printf(is_active ? " " : " (");
             show_value((const char *)values + (size_t)position * bytes, bytes, kind);
             if (!is_active) printf(")");

@@ -15,18 +15,26 @@
 
 struct cstar_shape {
     const char *name;
-    int rank, size[4];
-    int all;                     /* positions */
-    const unsigned char *active; /* whether each is; null: all are */
+    int rank, size[4], below[4];
+    struct cstar_state *state; /* of all files */
+};
+
+struct cstar_state {
+    const struct cstar_shape *shape; /* where it is defined */
+    int all;                         /* positions */
+    int down, across;                /* the nodes that have rectangles of it, below each other and side by side; 0: they have not */
+    const unsigned char *active;     /* whether each position is; null: all are */
 };
 
 /* What an expression has at a position is asked for its type where no loop is at one. */
 enum { cstar_vp = 0, cstar_at = 0, cstar_node = 0 };
 
-void cstar_count(struct cstar_shape *shape);
+/* Before main: what is known of a shape; and whether it is the same that another file defines. */
+void cstar_count(const struct cstar_shape *shape, int down, int across);
+void cstar_check(const struct cstar_shape *shape);
 
 static inline int cstar_active(const struct cstar_shape *shape, int position) {
-    return !shape->active || shape->active[position];
+    return !shape->state->active || shape->state->active[position];
 }
 
 /* Questions about a shape. */
@@ -53,15 +61,15 @@ void cstar_release_arrays(struct cstar_arrays *arrays);
 
 /* The positions that are active within a statement, and those that were so outside of it. */
 struct cstar_within {
-    struct cstar_shape *shape;
+    const struct cstar_shape *shape;
     const unsigned char *outside;
 };
-struct cstar_within cstar_where(struct cstar_shape *shape, const unsigned char *active);
+struct cstar_within cstar_where(const struct cstar_shape *shape, const unsigned char *active);
 void cstar_leave(struct cstar_within *within);
 
-/* An element for each node that there would be, and the first position of a node. */
+/* An element for each node that there would be, and which node a position would have. */
 void *cstar_of_nodes(size_t bytes);
-int cstar_first(const struct cstar_shape *shape, int node);
+int cstar_owner(const struct cstar_shape *shape, int position);
 
 /* What a statement tells with --trace: where it stands, and which positions are active; then the values of what it has changed. Kinds of values: 1 and 2 are
  * integers with and without a sign, 3 are numbers with a fraction, 0 are others. */

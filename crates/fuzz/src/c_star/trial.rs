@@ -10,26 +10,25 @@ use std::process::{Command, Stdio};
 /// The protocol's name that stands for runs for real.
 const RUN: &str = "run";
 
-/// How a program is run: simulated, or for real.
+/// The protocol's name that stands for `trivium interpret`, in whose place there is none.
+const INTERPRET: &str = "interpret";
+
+/// How a program is run: simulated under a protocol, for real, or interpreted.
 pub struct Way {
     protocol: String,
-    is_real: bool,
     nodes: usize,
 }
 
 impl Way {
     fn new(protocol: &str, nodes: usize) -> Way {
-        match protocol {
-            RUN => Way { protocol: "stache".into(), is_real: true, nodes },
-            _ => Way { protocol: protocol.into(), is_real: false, nodes },
-        }
+        Way { protocol: protocol.into(), nodes }
     }
 
     /// Every number of nodes under every protocol that is asked for; else each number once, and each protocol once.
     pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Way> {
         if nodes.is_empty() && protocols.is_empty() {
             let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Way::new("uncached", nodes));
-            let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3)];
+            let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3), (INTERPRET, 5)];
             return of_uncached.into_iter().chain(others.map(|(name, nodes)| Way::new(name, nodes))).collect();
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };
@@ -46,7 +45,7 @@ impl Way {
 
     /// As it is asked for.
     pub fn protocol(&self) -> &str {
-        if self.is_real { RUN } else { &self.protocol }
+        &self.protocol
     }
 
     pub fn shown(&self) -> String {
@@ -57,11 +56,12 @@ impl Way {
     pub fn words(&self, program: &Path) -> Vec<String> {
         let nodes = self.nodes.to_string();
         let file = program.display().to_string();
-        let mut words = match self.is_real {
-            true => vec!["run".to_string(), file],
-            false => vec!["sim".to_string(), file, "-m".into(), "typhoon".into()],
+        let mut words: Vec<String> = match self.protocol() {
+            RUN => vec!["run".into(), file, "-p".into(), "stache".into()],
+            INTERPRET => vec!["interpret".into(), file],
+            protocol => vec!["sim".into(), file, "-m".into(), "typhoon".into(), "-p".into(), protocol.into()],
         };
-        words.extend(["-p", &self.protocol, "-n", &nodes, "--cc=-w"].map(str::to_string));
+        words.extend(["-n", &nodes, "--cc=-w"].map(str::to_string));
         words
     }
 }
@@ -119,6 +119,9 @@ impl Bench {
         }
         if !status.success() {
             return Ok(Err(format!("{status}\n{}", err.trim_end())));
+        }
+        if words.first().is_some_and(|command| command == INTERPRET) {
+            return Ok(Ok(out));
         }
         Ok(out
             .split_once("\noutput\n")

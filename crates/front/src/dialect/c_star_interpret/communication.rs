@@ -150,8 +150,8 @@ impl Meant<'_, '_> {
         format!(
             "({{ {code}__typeof_unqual__(+({value})) *{parts} __attribute__((cleanup(cstar_release))) = cstar_of_nodes(sizeof *{parts}); \
              for (int cstar_node = 0; cstar_node < trivium_nodes(); cstar_node++) {{ {own} = {begin}; \
-             for (int cstar_vp = cstar_first(&{object}, cstar_node); cstar_vp < cstar_first(&{object}, cstar_node + 1); cstar_vp++) \
-             if (cstar_active(&{object}, cstar_vp)) {{ {} }} }} \
+             for (int cstar_vp = 0; cstar_vp < {object}.state->all; cstar_vp++) \
+             if (cstar_owner(&{object}, cstar_vp) == cstar_node && cstar_active(&{object}, cstar_vp)) {{ {} }} }} \
              for (int cstar_node = trivium_nodes() - 1; cstar_node >= 0; cstar_node--) \
              for (int cstar_child = 2 * cstar_node + 1; cstar_child <= 2 * cstar_node + 2 && cstar_child < trivium_nodes(); cstar_child++) {{ {} }} \
              {sign}{parts}[0]; }})",

@@ -299,6 +299,8 @@ impl Meant<'_, '_> {
     /// A scalar expression stays where it is, but for what in it is C*'s own.
     pub(super) fn scalar(&mut self, expression: &Expression) {
         match &expression.form {
+            Form::LeftIndex { .. } | Form::Coordinate(_) | Form::Parts(_)
+                if self.draft.unevaluated && self.is_typed(expression) => {}
             // Of what is not evaluated only the type is wanted: that of a value.
             Form::Leaf if expression.ty.parallel.is_some() => self.first_value(expression),
             Form::Leaf | Form::Block | Form::Coordinate(_) | Form::SplitPhase { .. } | Form::Shape(_) => {}
@@ -331,6 +333,25 @@ impl Meant<'_, '_> {
         }
     }
 
+    /// Puts something of the same type in place of what has its values from other positions, or from a loop, where only the type is wanted. Gives whether it is that.
+    fn is_typed(&mut self, expression: &Expression) -> bool {
+        let text = match &expression.form {
+            Form::LeftIndex { operand, .. } => self.place(operand, "0", &mut String::new()),
+            Form::Coordinate(_) => "0".into(),
+            Form::Parts(parts) => match function(self.draft, parts) {
+                Some(function) => match &function.result {
+                    Some(result) => format!("(*({} *)0)", result.c),
+                    None => return false,
+                },
+                None if called(self.draft, parts) == "pcoord" => "0".into(),
+                None => return false,
+            },
+            _ => return false,
+        };
+        self.draft.edits.replace(expression.first, expression.last, &text);
+        true
+    }
+
     fn first_value(&mut self, expression: &Expression) {
         self.draft.edits.before(expression.first, "(*");
         self.draft.edits.after(expression.last, ")");
@@ -357,7 +378,7 @@ impl Meant<'_, '_> {
         left: &Expression,
         right: &Expression,
     ) {
-        if is_sent_to(left) {
+        if is_sent_to(left) && !self.draft.unevaluated {
             self.store(expression, (op, width), left, right);
             return;
         }

@@ -55,7 +55,7 @@ fn object(shape: &ParallelShape) -> String {
 fn each(shape: &ParallelShape, statement: &str) -> String {
     let object = object(shape);
     format!(
-        "for (int cstar_vp = 0; cstar_vp < {object}.all; cstar_vp++) if (cstar_active(&{object}, cstar_vp)) {{ {statement} }} "
+        "for (int cstar_vp = 0; cstar_vp < {object}.state->all; cstar_vp++) if (cstar_active(&{object}, cstar_vp)) {{ {statement} }} "
     )
 }
 

@@ -88,9 +88,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
 /// Whether a scalar expression does something, or reads what others may have written, so that it is evaluated once, before the statement that it stands in.
 pub(super) fn is_once(draft: &Draft, expression: &Expression) -> bool {
     match &expression.form {
-        // A compound literal may have calls in its braces.
-        Form::Leaf => draft.word_at(expression.first) == "(",
-        Form::SizeOf(_) => false,
+        Form::Leaf | Form::SizeOf(_) => false,
         Form::Reduce { .. } | Form::Block | Form::LeftIndex { .. } | Form::Assign { .. } | Form::Postfix { .. } => true,
         Form::OwnBinary { width: 3, .. } => true,
         Form::Prefix { op, .. } if ["++", "--"].contains(&draft.word_at(*op)) => true,

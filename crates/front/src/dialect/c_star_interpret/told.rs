@@ -19,7 +19,7 @@ impl Meant<'_, '_> {
         let (name, of_object) = (self.temporary(), object(&of));
         code.push_str(&format!(
             "{{ __typeof_unqual__(({{ {value}; }})) *{name} __attribute__((cleanup(cstar_release))) = cstar_array(&{of_object}, sizeof *{name}); \
-             for (int cstar_vp = 0; cstar_vp < {of_object}.all; cstar_vp++) {name}[cstar_vp] = {value}; \
+             for (int cstar_vp = 0; cstar_vp < {of_object}.state->all; cstar_vp++) {name}[cstar_vp] = {value}; \
              cstar_show({what}, &{of_object}, &{shape}, {name}, sizeof *{name}, {}); }} ",
             kind(&format!("*{name}"))
         ));

@@ -8,20 +8,19 @@ use crate::tree::{LocalVariable, Statement};
 /// What stands at the end of a file: its parallel variables get memory before `main` begins.
 pub(crate) fn end(draft: &mut Draft) {
     let mut text = String::from("\n# 1 \"<c-star>\"\n");
-    if !draft.shapes.is_empty() {
-        text.push_str("__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n");
-        for name in &draft.shapes {
-            text.push_str(&format!("    cstar_count(&{});\n", crate::dialect::c_star::object(name)));
-        }
-        text.push_str("}\n");
+    text.push_str("__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n");
+    for shape in draft.shapes.iter().filter(|shape| !shape.is_elsewhere) {
+        let (down, across) = shape.blocks;
+        text.push_str(&format!("    cstar_count(&{}, {down}, {across});\n", shape.object));
     }
-    if !draft.parallel.is_empty() {
-        text.push_str("__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
-        for variable in &draft.parallel {
-            text.push_str(&format!("    {}\n", begun(variable)));
-        }
-        text.push_str("}\n");
+    text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
+    for shape in draft.shapes.iter().filter(|shape| shape.is_elsewhere) {
+        text.push_str(&format!("    cstar_check(&{});\n", shape.object));
     }
+    for variable in &draft.parallel {
+        text.push_str(&format!("    {}\n", begun(variable)));
+    }
+    text.push_str("}\n");
     let last = draft.lexed.tokens.len() - 1;
     draft.edits.before(last, &text);
 }
