@@ -119,7 +119,7 @@ stress: build
 	nice -n 5 target/release/trivium-fuzz stress --minutes $(MINUTES) --seed $(SEED) $(if $(CASE),--case $(CASE))
 
 # A program is a function of SEED and its number: `make c-star-random SEED=3 CASE=17` tries it again, on so many NODES (1,3) and HOW: under so many
-# protocols (stache,msi), or for real (run).
+# protocols (stache,msi), for real (run), or interpreted (interpret).
 CASES ?= 100
 c-star-random: build
 	$(CARGO) build --release --locked -p trivium-fuzz

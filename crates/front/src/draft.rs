@@ -4,6 +4,7 @@ use crate::diagnostics::Wrong;
 use crate::dialect::c_star::Summary;
 use crate::edits::Edits;
 use crate::lex::{Lexed, Token};
+use crate::place::Places;
 use crate::types::{ParallelShape, Signature};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -47,9 +48,19 @@ pub(crate) struct Main {
     pub gives: bool,
 }
 
+/// What becomes of C*'s parallel statements.
+#[derive(Clone, Copy)]
+pub(crate) enum Meaning<'a> {
+    /// Loops over the positions of a node.
+    Compiled,
+    /// One operator after the other, at all positions. With places: each statement tells what it has done, with its text.
+    Interpreted { told: Option<&'a Places> },
+}
+
 /// What the parser and a dialect write into.
 pub(crate) struct Draft<'a> {
     pub lexed: &'a Lexed<'a>,
+    pub meaning: Meaning<'a>,
     pub edits: Edits,
     pub wrong: Vec<Wrong>,
     /// Whether what is read stands in a function.
@@ -79,10 +90,11 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(lexed: &'a Lexed<'a>) -> Draft<'a> {
+    pub(crate) fn new(lexed: &'a Lexed<'a>, meaning: Meaning<'a>) -> Draft<'a> {
         let (edits, wrong, storage) = (Edits::default(), Vec::new(), Vec::new());
         Draft {
             lexed,
+            meaning,
             edits,
             wrong,
             in_function: false,

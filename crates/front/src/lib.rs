@@ -18,6 +18,8 @@ mod scope;
 mod tree;
 pub mod types;
 
+use draft::Meaning;
+
 pub use diagnostics::{Mistake, Mistakes};
 pub use messages::explain;
 
@@ -55,8 +57,28 @@ pub fn translate(
     source: &dyn Fn(&str) -> Option<String>,
 ) -> Result<String, Mistakes> {
     let lexed = lex::lex(preprocessed);
-    let parsed = parse::parse(&lexed, dialect);
     let places = place::Places::new(&lexed, source);
+    let parsed = parse::parse(&lexed, dialect, Meaning::Compiled);
+    if !parsed.wrong.is_empty() {
+        return Err(Mistakes::new(&lexed, &places, parsed.wrong));
+    }
+    Ok(emit::emit(&lexed, &parsed.edits, &places))
+}
+
+/// Makes C for one node of a preprocessed program in C*: each operator is a loop over all positions of a shape, one after the other. It shares with
+/// [`translate`] what is read, and nothing of what is made of it, so that one is an oracle for the other. `tells`: each parallel statement prints what it has done.
+///
+/// # Errors
+/// The mistakes that [`translate`] finds: this is for programs that have none.
+pub fn interpreted(
+    preprocessed: &str,
+    tells: bool,
+    source: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, Mistakes> {
+    translate(preprocessed, Dialect::CStar, source)?;
+    let lexed = lex::lex(preprocessed);
+    let places = place::Places::new(&lexed, source);
+    let parsed = parse::parse(&lexed, Dialect::CStar, Meaning::Interpreted { told: tells.then_some(&places) });
     if !parsed.wrong.is_empty() {
         return Err(Mistakes::new(&lexed, &places, parsed.wrong));
     }

@@ -113,7 +113,7 @@ impl SourceLocation {
 const TRANSLATIONS: [&str; 2] = ["<split-c>", "<c-star>"];
 
 /// The files of the libraries of languages that are translated.
-const LIBRARIES: [&str; 4] = ["split-c.c", "split-c.h", "cstar.c", "cstar.h"];
+const LIBRARIES: [&str; 6] = ["split-c.c", "split-c.h", "cstar.c", "cstar.h", "cstar-interpret.c", "cstar-interpret.h"];
 
 /// What a program in Split-C calls a function of its library by; none of one that stands for the language's own constructs.
 fn called_in_source(function: &str) -> Option<&str> {

@@ -57,6 +57,8 @@ pub enum Command {
     Header(Header),
     /// Print the C that a program in Split-C or C* becomes
     Translate(Translate),
+    /// Run a program in C* as the language is defined, on one node without a protocol
+    Interpret(Interpret),
     /// Compile and link C files of a program; works as CC="trivium cc" in a Makefile
     Cc(Cc),
     /// Make a new folder with a protocol, a program, and the headers for editors
@@ -608,6 +610,29 @@ pub struct Translate {
     /// Write the C into this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// `trivium interpret`
+#[derive(Debug, Args)]
+pub struct Interpret {
+    /// The program: one or more .cs files, and .c, .o and .a files beside them
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub programs: Vec<PathBuf>,
+    /// Number of nodes in whose order reductions combine their values, 1 to 1024
+    #[arg(long, short, default_value_t = 1, allow_negative_numbers = true, value_parser = node_count)]
+    pub nodes: u32,
+    /// Flags of the C compiler, in quotes: --cc "-DSIZE=64 -Iinclude"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cc: Option<String>,
+    /// A folder whose files the program may read, by their paths in it; links that lead out of it are refused
+    #[arg(long, value_name = "DATA")]
+    pub dir: Option<PathBuf>,
+    /// Print each parallel statement that is executed, the positions that are active, and the values that it leaves
+    #[arg(long)]
+    pub trace: bool,
+    /// Arguments of the program; {nodes} in them stands for the number of nodes
+    #[arg(last = true)]
+    pub args: Vec<String>,
 }
 
 /// `trivium init`

@@ -11,8 +11,8 @@ mod statements;
 
 use crate::Dialect;
 use crate::diagnostics::Wrong;
-use crate::dialect::{c_star, split_c};
-use crate::draft::Draft;
+use crate::dialect::{c_star, c_star_interpret, split_c};
+use crate::draft::{Draft, Meaning};
 use crate::edits::Edits;
 use crate::lex::{Kind, Lexed, Token};
 use crate::scope::Scopes;
@@ -62,10 +62,10 @@ pub(crate) struct Parser<'a> {
     wholes: Vec<Whole>,
 }
 
-/// Reads a whole text.
-pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
+/// Reads a whole text. `meaning`: of C*.
+pub(crate) fn parse<'a>(lexed: &'a Lexed<'a>, dialect: Dialect, meaning: Meaning<'a>) -> Parsed {
     let mut parser = Parser {
-        draft: Draft::new(lexed),
+        draft: Draft::new(lexed, meaning),
         at: 0,
         scopes: Scopes::new(),
         dialect,
@@ -88,7 +88,10 @@ pub(crate) fn parse(lexed: &Lexed, dialect: Dialect) -> Parsed {
             split_c::begin(&mut parser.draft);
             split_c::end(&mut parser.draft);
         }
-        Dialect::CStar => c_star::end(&mut parser.draft),
+        Dialect::CStar => match meaning {
+            Meaning::Compiled => c_star::end(&mut parser.draft),
+            Meaning::Interpreted { .. } => c_star_interpret::end(&mut parser.draft),
+        },
     }
     // Nobody could mend a system header; what is not understood there stays unknown.
     parser.draft.wrong.retain(|wrong| !wrong.hidden);
@@ -270,11 +273,14 @@ impl Parser<'_> {
         match self.dialect {
             Dialect::C => {}
             Dialect::SplitC => split_c::body(&mut self.draft, body),
-            Dialect::CStar => {
-                // What cstar.h declares if CSTAR_NAIVE is defined.
-                self.draft.is_naive = self.scopes.find("cstar_naive").is_some();
-                c_star::body(&mut self.draft, body);
-            }
+            Dialect::CStar => match self.draft.meaning {
+                Meaning::Compiled => {
+                    // What cstar.h declares if CSTAR_NAIVE is defined.
+                    self.draft.is_naive = self.scopes.find("cstar_naive").is_some();
+                    c_star::body(&mut self.draft, body);
+                }
+                Meaning::Interpreted { .. } => c_star_interpret::body(&mut self.draft, body),
+            },
         }
     }
 

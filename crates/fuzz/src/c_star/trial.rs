@@ -13,26 +13,25 @@ const RUN: &str = "run";
 /// Warnings are not looked at. What is optimised less is compiled in half of the time, and that is most of a case.
 const COMPILING: &str = "--cc=-w -O1 -g0";
 
-/// How a program is run: simulated, or for real.
+/// The protocol's name that stands for `trivium interpret`, in whose place there is none.
+const INTERPRET: &str = "interpret";
+
+/// How a program is run: simulated under a protocol, for real, or interpreted.
 pub struct Setup {
     protocol: String,
-    is_real: bool,
     nodes: usize,
 }
 
 impl Setup {
     fn new(protocol: &str, nodes: usize) -> Setup {
-        match protocol {
-            RUN => Setup { protocol: "stache".into(), is_real: true, nodes },
-            _ => Setup { protocol: protocol.into(), is_real: false, nodes },
-        }
+        Setup { protocol: protocol.into(), nodes }
     }
 
     /// Every number of nodes under every protocol that is asked for; else each number once, and each protocol once.
     pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Setup> {
         if nodes.is_empty() && protocols.is_empty() {
             let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Setup::new("uncached", nodes));
-            let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3)];
+            let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3), (INTERPRET, 5)];
             return of_uncached.into_iter().chain(others.map(|(name, nodes)| Setup::new(name, nodes))).collect();
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };
@@ -49,7 +48,7 @@ impl Setup {
 
     /// As it is asked for.
     pub fn protocol(&self) -> &str {
-        if self.is_real { RUN } else { &self.protocol }
+        &self.protocol
     }
 
     pub fn shown(&self) -> String {
@@ -66,12 +65,13 @@ impl Setup {
     fn words(&self, program: &Path) -> Vec<String> {
         let nodes = self.nodes.to_string();
         let file = program.display().to_string();
-        let mut words = match self.is_real {
+        let mut words: Vec<String> = match self.protocol() {
             // Delays, so that nodes are where they seldom are at the same time.
-            true => vec!["run".to_string(), file, "--delays".into(), nodes.clone()],
-            false => vec!["sim".to_string(), file, "-m".into(), "typhoon".into()],
+            RUN => vec!["run".into(), file, "--delays".into(), nodes.clone(), "-p".into(), "stache".into()],
+            INTERPRET => vec!["interpret".into(), file],
+            protocol => vec!["sim".into(), file, "-m".into(), "typhoon".into(), "-p".into(), protocol.into()],
         };
-        words.extend(["-p", &self.protocol, "-n", &nodes, COMPILING].map(str::to_string));
+        words.extend(["-n", &nodes, COMPILING].map(str::to_string));
         words
     }
 }
@@ -140,6 +140,9 @@ impl Bench {
         }
         if !status.success() {
             return Ok(Err(format!("{status}\n{}", err.trim_end())));
+        }
+        if words.first().is_some_and(|command| command == INTERPRET) {
+            return Ok(Ok(out));
         }
         Ok(out
             .split_once("\noutput\n")

@@ -9,6 +9,7 @@ mod export;
 mod fits;
 mod forced;
 mod init;
+mod interpret;
 mod lists;
 mod manual;
 mod miss;
@@ -53,6 +54,7 @@ pub fn execute(command: &Command) -> Result<u8, Failure> {
         Command::Show(arguments) => show::show(arguments),
         Command::Header(arguments) => show::header(arguments),
         Command::Translate(arguments) => translate::translate(arguments),
+        Command::Interpret(arguments) => interpret::interpret(arguments),
         Command::Protocols(arguments) => lists::protocols(arguments),
         Command::Machines(arguments) => lists::machines(arguments),
         Command::Machine(arguments) => lists::machine(arguments),
@@ -108,7 +110,9 @@ fn outputs(command: &Command) -> [Option<&PathBuf>; 3] {
         Command::Show(a) => [a.out.as_ref(), a.svg.as_ref(), None],
         Command::Header(a) => [a.out.as_ref(), None, None],
         Command::Translate(a) => [a.out.as_ref(), None, None],
-        Command::Cc(_) | Command::Init(_) | Command::Completions(_) | Command::Man(_) => [None; 3],
+        Command::Cc(_) | Command::Init(_) | Command::Interpret(_) | Command::Completions(_) | Command::Man(_) => {
+            [None; 3]
+        }
     }
 }
 
@@ -137,6 +141,7 @@ fn inputs(command: &Command) -> Vec<&Path> {
         Command::Show(a) => names.push(&a.protocol),
         Command::Header(a) => names.push(&a.protocol),
         Command::Translate(a) => files.push(&a.program),
+        Command::Interpret(a) => files.extend(a.programs.iter().map(PathBuf::as_path)),
         Command::Machine(a) => names.push(&a.machine),
         // `cc` is as other compilers are.
         Command::Study(_) | Command::Protocols(_) | Command::Machines(_) | Command::Programs(_) => {}

@@ -1,12 +1,14 @@
 //! A program by its files: C is compiled (and kept), WebAssembly is taken as it is.
 
-use super::translate::{FrontEnd, needed_by};
+use super::translate::{C_STAR_INTERPRETED, FrontEnd, Interpreter, Needed, needed_by};
 use crate::arguments::Simulated;
 use crate::{Failure, failure, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_guest::{CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, compile, kept, translated};
+use trivium_guest::{
+    CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, Translator, compile, kept, translated,
+};
 use trivium_protocol::Protocol;
 
 /// Headers of `<split-c/..>` in programs for the first compiler of Split-C. All that Trivium has of them is in one.
@@ -144,7 +146,7 @@ fn loaded(
                 "each of them has its own memory: leave one language out, or use C",
             ));
         }
-        compiled_from(files, flags, (protocols, block), shelf.clone())?
+        compiled_from(files, flags, (&FrontEnd, needed_by(files)), (protocols, block), shelf.clone())?
     } else {
         if let Some(more) = files.get(1) {
             return Err(Failure::input(
@@ -199,9 +201,11 @@ const PARTS: [&str; 5] = ["c", "sc", "cs", "o", "a"];
 /// Static variables of Split-C lie so far apart at least: runs with smaller blocks share what is compiled.
 const LEAST_APART: u32 = 64;
 
+/// `language`: who translates, and what is linked.
 fn compiled_from(
     files: &[PathBuf],
     flags: Option<&str>,
+    language: (&dyn Translator, Option<&Needed>),
     (protocols, block): (&[Arc<Protocol>], u32),
     shelf: Shelf,
 ) -> Result<Vec<u8>, Failure> {
@@ -211,7 +215,7 @@ fn compiled_from(
         }
     }
     let mut options = CompileOptions::with(Vec::new(), shelf);
-    options.translator = Some(&FrontEnd);
+    options.translator = Some(language.0);
     options.apart = files
         .iter()
         .any(|file| file.extension().is_some_and(|ending| ending == "sc"))
@@ -220,7 +224,7 @@ fn compiled_from(
     let headers = Headers::new(options.shelf.folder(), protocols);
     options.include_dirs.push(headers.folder.clone());
     let mut files = files.to_vec();
-    if let Some(more) = needed_by(&files) {
+    if let Some(more) = language.1 {
         let source = headers.folder.join(more.source);
         // Places in it are places in a library: messages name who has called it.
         let names = source.with_extension("").display().to_string();
@@ -245,6 +249,25 @@ fn compiled_from(
     }
     crate::say_lines!("{}", compiled.warnings);
     Ok(compiled.module)
+}
+
+/// Loads a program in C* as `trivium interpret` runs it; flags as for [`load`]. `tells`: each parallel statement prints what it has done.
+///
+/// # Errors
+/// As [`load`], in the same words: it is compiled as other programs are first. Also that nothing of it is in C*.
+pub(super) fn load_interpreted(files: &[PathBuf], flags: Option<&str>, tells: bool) -> Result<Program, Failure> {
+    let is_own = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "cs");
+    let Some(first) = files.iter().find(is_own) else {
+        let name = files.first().map(|file| file.display().to_string()).unwrap_or_default();
+        let what = format!("{name} is not in C*, and `trivium interpret` is for programs in C*");
+        return Err(Failure::input(what, "name a .cs file; `trivium run` runs other programs"));
+    };
+    load(files, flags, &[], LEAST_APART)?;
+    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let language: (&dyn Translator, _) = (&Interpreter { tells }, Some(&C_STAR_INTERPRETED));
+    let bytes = compiled_from(files, flags, language, (&[], LEAST_APART), shelf.clone())?;
+    let name = first.display().to_string();
+    Ok(Program::load_with(&bytes, &name, C_STAR_INTERPRETED.entry).map_err(|e| guest(&e))?.kept_on(shelf))
 }
 
 /// The flags for the C compiler, as a shell would read them.

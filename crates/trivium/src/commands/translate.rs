@@ -4,7 +4,7 @@ use super::program;
 use crate::arguments::Translate;
 use crate::{Failure, output};
 use std::path::PathBuf;
-use trivium_front::{Dialect, explain, translate as translated};
+use trivium_front::{Dialect, explain, interpreted, translate as translated};
 use trivium_guest::Translator;
 
 /// Prints the C that a program becomes.
@@ -104,6 +104,34 @@ impl Translator for FrontEnd {
     }
 }
 
+/// C*, as `trivium interpret` has it.
+pub(super) struct Interpreter {
+    /// Whether each parallel statement tells what it has done.
+    pub tells: bool,
+}
+
+impl Translator for Interpreter {
+    fn takes(&self, ending: &str) -> bool {
+        dialect(ending) == Some(Dialect::CStar)
+    }
+
+    fn version(&self) -> String {
+        format!("interpreted {} {}", self.tells, FrontEnd.version())
+    }
+
+    fn header(&self, _: &str) -> Option<&'static str> {
+        Some("cstar-interpret.h")
+    }
+
+    fn translate(&self, _: &str, preprocessed: &str) -> Result<String, String> {
+        interpreted(preprocessed, self.tells, &source).map_err(|wrong| wrong.to_string())
+    }
+
+    fn explain(&self, said: &str) -> String {
+        explain(said, &source)
+    }
+}
+
 /// What is compiled with programs of a language, and linked into them.
 pub(super) struct Needed {
     /// The language, as messages call it.
@@ -133,6 +161,16 @@ const SPLIT_C: Needed = Needed {
 /// The library of C* decides which node prints.
 const C_STAR: Needed =
     Needed { language: "C*", name: "cstar", source: "cstar.c", flags: &[], overrides: true, entry: "main" };
+
+/// The library of programs in C* that are interpreted. What the C compiler warns about it has said of the compiled program.
+pub(super) const C_STAR_INTERPRETED: Needed = Needed {
+    language: "C*",
+    name: "cstar-interpret",
+    source: "cstar-interpret.c",
+    flags: &["-w"],
+    overrides: false,
+    entry: "main",
+};
 
 /// What these files need beside them.
 pub(super) fn needed_by(files: &[PathBuf]) -> Option<&'static Needed> {

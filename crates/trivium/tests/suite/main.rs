@@ -31,6 +31,7 @@ mod freed;
 mod ghosts;
 mod harness;
 mod inputs;
+mod interpret;
 mod large;
 mod linked;
 mod live_trace;
