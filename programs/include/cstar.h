@@ -253,10 +253,9 @@ static inline void *cstar_near(const void *own, size_t bytes, const struct cstar
     return at - (intptr_t)run->begin * (intptr_t)bytes;
 }
 
-/* Where the element at a position lies if that is this node's; else null. */
-static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int64_t a, int64_t b,
-                              int64_t c, int64_t d) {
-    int position, node = cstar_locate(shape, cstar_place(shape, 0, 0, a, b, c, d), &position);
+/* Where the element at a place lies if that is this node's; else null. */
+static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
+    int position, node = cstar_locate(shape, place, &position);
     return node == trivium_node() ? (char *)own + (size_t)position * bytes : 0;
 }
 

@@ -160,6 +160,14 @@ fn a_barrier_stands_where_nodes_must_come_together() {
     }
 }
 
+/// An index of a store may be read from what is stored to: all have read it before any stores.
+#[test]
+fn a_store_finds_its_place_before_nodes_come_together() {
+    let text = body("[[0]x]x = 1;").unwrap();
+    let (place, barrier) = (text.find("cstar_place("), text.rfind("cstar_barrier("));
+    assert!(place.is_some() && place < barrier && barrier < text.find("cstar_own("), "{text}");
+}
+
 /// A barrier before a loop of the program stands before it.
 #[test]
 fn a_barrier_that_a_loop_needs_once_stands_before_it() {

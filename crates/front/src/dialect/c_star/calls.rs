@@ -2,6 +2,7 @@
 //! variables of the caller, and so does what they give.
 
 use super::Loops;
+use super::expressions::SCALAR_HELP;
 use super::parallel::{Ahead, is_left_index, is_parallel, object, signature};
 use super::variables::{marked, memory};
 use crate::tree::{Expression, Form, Statement};
@@ -68,10 +69,11 @@ impl Loops<'_, '_> {
         });
         for (argument, parameter) in parts[1..].iter().zip(&signature.parameters) {
             let Some(value) = parameter else {
-                // It is found when the call is made, in no order that is known.
-                let before = std::mem::replace(&mut self.is_mixed, true);
-                self.wanted_scalar(argument, "this parameter is scalar, and what it gets is parallel");
-                self.is_mixed = before;
+                if is_parallel(self.draft, argument) {
+                    self.error(argument, "this parameter is scalar, and what it gets is parallel", SCALAR_HELP);
+                } else {
+                    self.once(argument, &mut own);
+                }
                 arguments.push(self.text(argument));
                 continue;
             };

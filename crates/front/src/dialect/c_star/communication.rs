@@ -243,16 +243,17 @@ impl Loops<'_, '_> {
         let Some(indexed) = self.indexed(left, axes, operand, &mut ahead) else { return };
         axes.iter().for_each(|axis| self.part(axis));
         self.part(right);
-        let (value, pointer) = (self.temporary(), self.temporary());
+        let [place, value, pointer] = [(); 3].map(|()| self.temporary());
         let Indexed { variable, object, .. } = &indexed;
         let assigned = self.assigned(&indexed.object(&pointer), (op, width), &value);
         let before = self.done(ahead);
         let noted = self.noted(|loops| loops.access(&indexed.name, WRITE));
-        let place = self.point(noted.accesses);
+        let point = self.point(noted.accesses);
+        // Place and value are found before nodes come together: they may be read from what is stored to.
         let text = format!(
-            "({{ {before}__auto_type {value} = ({}); {place}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {}); if ({pointer}) {{ {assigned} }} }})",
-            self.text(right),
+            "({{ {before}int {place} = cstar_place({object}, 0, 0, {}); __auto_type {value} = ({}); {point}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {place}); if ({pointer}) {{ {assigned} }} }})",
             self.axes(axes),
+            self.text(right),
         );
         self.draft.edits.replace(expression.first, expression.last, &about(op, &text));
     }
