@@ -25,10 +25,12 @@ pub enum Feature {
     Narrowing,
     /// `%%` of unsigned numbers.
     UnsignedModulus,
+    /// Parallel functions that change what the statement reads that calls them.
+    CallsThatChange,
 }
 
 /// What no program uses, since it is not there yet.
-pub const OFF: &[Feature] = &[];
+pub const OFF: &[Feature] = &[Feature::CallsThatChange];
 
 impl Feature {
     pub fn is_on(self) -> bool {

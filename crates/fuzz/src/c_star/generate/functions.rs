@@ -96,6 +96,10 @@ impl Generator {
         let is_any = self.random.once_in(2);
         let shape =
             if is_any { ShapeOf::Current } else { ShapeOf::Named(self.random.below(self.program.shapes.len())) };
+        if !Feature::CallsThatChange.is_on() {
+            self.scope.assignable.clear();
+            self.scope.parallels.clear();
+        }
         let function = self.function(Role::Parallel, Some(result), Some(shape));
         let depth = self.depth_parameter(function);
         for _ in 0..1 + self.random.below(2) {
