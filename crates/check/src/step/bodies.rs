@@ -7,7 +7,7 @@ use crate::system::client::Intent;
 use crate::system::promise::Violation;
 use crate::system::world::{ThreadState, World};
 use trivium_engine::Object;
-use trivium_protocol::Line;
+use trivium_protocol::{CallAction, Line};
 
 impl Stepper<'_> {
     /// A thread begins a call with a body.
@@ -28,10 +28,26 @@ impl Stepper<'_> {
         let node = self.model.client.threads[thread].node;
         let name = Some(Name::of_raised(thread, told));
         if self.finds(node, name, world) {
-            return self.redo(world, node, None);
+            self.redo(world, node, None)?;
+        } else {
+            let event = self.event_of(thread, told);
+            self.dispatch(world, node, None, &event, None, name)?;
         }
-        let event = self.event_of(thread, told);
-        self.dispatch(world, node, None, &event, None, name)
+        self.tells_on(world, thread)
+    }
+
+    /// A thread that has waited to tell something else does so now: nobody sees that before the engine hears of it, so that it takes no step of its own.
+    fn tells_on(&mut self, world: &mut World, thread: usize) -> Result<(), Violation> {
+        let (model, act) = (self.model, calls::act(self.model, world, thread));
+        let Some(CallAction::Say { event, .. }) = act.filter(|_| world.told(&model.layout, thread).is_none()) else {
+            return Ok(());
+        };
+        let Some((said, _)) = world.act(&model.layout, thread) else { return Ok(()) };
+        if !model.protocol().ops[event.index()].is_told() {
+            return Ok(());
+        }
+        world.set_told(&model.layout, thread, Some(said));
+        self.acted(world, thread, 0)
     }
 
     /// What a thread does in the body of its call is done, and has given this.

@@ -451,11 +451,6 @@ impl Stepper<'_> {
         if world.told(&model.layout, thread).is_some() {
             return false;
         }
-        if let Intent::Call { op, .. } = intent
-            && model.protocol().ops[op.index()].is_told()
-        {
-            return true;
-        }
         let held = |role, record: &[u8]| {
             *model.engine.response(role, model.engine.state(role, record), kind) == Response::Hold
                 || model.intent_stalls(world, thread, role, intent)

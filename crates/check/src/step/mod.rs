@@ -320,12 +320,6 @@ impl<'m> Stepper<'m> {
             world.set_raised(&model.layout, thread, ThreadState::Held, number);
             return Ok(());
         }
-        if let Intent::Call { op, .. } = intent
-            && model.protocol().ops[op.index()].is_told()
-        {
-            world.set_told(&model.layout, thread, Some(number));
-            return self.acted(world, thread, 0);
-        }
         // It waits from the start, so that the handler itself can complete it or return.
         world.set_raised(&model.layout, thread, ThreadState::Waiting, number);
         let name = Some(Name::of_raised(thread, number));
