@@ -20,7 +20,7 @@ use subject::{Case, Corpus, Kind};
 const USAGE: &str = "usage: trivium-fuzz [--minutes M] [--seed S] [--case N] [--only KIND] [--keep FOLDER] [--trivium PROGRAM]\n\
     kinds: protocol, machine, module, c, command-line, recording, study\n\
     trivium-fuzz stress [--minutes M] [--seed S] [--case N] [--keep FOLDER] [--trivium PROGRAM]: `trivium run` with delays at random\n\
-    trivium-fuzz c-star [--cases N] [--seed S] [--case K] [--nodes 1,3] [--protocols stache,run] [--keep FOLDER] [--trivium PROGRAM]:\n    \
+    trivium-fuzz c-star [--cases N] [--seed S] [--case K] [--nodes 1,3] [--protocols stache,run,interpret] [--keep FOLDER] [--trivium PROGRAM]:\n    \
     random programs in C*\n\
     trivium-fuzz c-star-mutants [--cases N] [--seed S] [--case K]: whether they find mistakes in the compiler; K: only this one\n\
     It is run in the repository's root.\n";

@@ -2,7 +2,7 @@
 
 use super::expressions::{Changed, assigned};
 use super::parallel::shape_of;
-use super::{Meant, each, object};
+use super::{Meant, each, each_of_nodes, object};
 use crate::tree::{Expression, Form};
 use crate::types::ParallelShape;
 use std::rc::Rc;
@@ -75,18 +75,18 @@ impl Meant<'_, '_> {
         let Form::LeftIndex { axes, operand } = &left.bare().form else { return };
         let mut code = String::new();
         self.ahead(operand, &mut code);
-        let value = self.value(right, &mut code);
         let indices: Vec<String> = axes.iter().map(|axis| self.value(axis, &mut code)).collect();
         let place = self.place(operand, "cstar_at", &mut code);
         let position = self.position(&self.indexed_shape(operand), None, &indices);
+        let value = self.value(right, &mut code);
         let name = self.temporary();
         let assigned = assigned(&place, (&self.word(op), width), &name);
-        let text = format!("({{ {code}__auto_type {name} = {value}; int cstar_at = {position}; {assigned}; }})");
+        let text = format!("({{ {code}int cstar_at = {position}; __auto_type {name} = {value}; {assigned}; }})");
         let text = self.at(left.first, &text);
         self.draft.edits.replace(expression.first, expression.last, &text);
     }
 
-    /// `[i]p = e`, `[i]p += e`: all values and places are found first. Then each position, in their order, has its value stored, or combined with what is there. Gives
+    /// `[i]p = e`, `[i]p += e`: all values and places are found first. Then each position, in the order of the nodes that would have them, has its value stored, or combined with what is there. Gives
     /// the values, and what has changed.
     pub(super) fn send(
         &mut self,
@@ -113,7 +113,7 @@ impl Meant<'_, '_> {
         let position = self.position(&to, Some(&shape), &indices);
         let position = self.array(&position, code);
         let stored = assigned(&place, (&self.word(op), width), &value);
-        code.push_str(&each(&shape, &format!("int cstar_at = {position}; {stored};")));
+        code.push_str(&each_of_nodes(&shape, "", &format!("int cstar_at = {position}; {stored};")));
         // Told at the positions that it has.
         let changed = self.place(operand, "cstar_vp", code);
         (value, Some(Changed { name: (operand.first, operand.last), value: changed, shape: to }))
@@ -145,17 +145,13 @@ impl Meant<'_, '_> {
             "-=" => format!("{own} += {other};"),
             _ => format!("{own} {word} {other};"),
         };
-        let object = object(&self.shape());
         let sign = if word == "-=" { "-" } else { "" };
+        let owns = each_of_nodes(&self.shape(), &format!("{own} = {begin}; "), &with(&format!("+({value})")));
         format!(
-            "({{ {code}__typeof_unqual__(+({value})) *{parts} __attribute__((cleanup(cstar_release))) = cstar_of_nodes(sizeof *{parts}); \
-             for (int cstar_node = 0; cstar_node < trivium_nodes(); cstar_node++) {{ {own} = {begin}; \
-             for (int cstar_vp = 0; cstar_vp < {object}.state->all; cstar_vp++) \
-             if (cstar_owner(&{object}, cstar_vp) == cstar_node && cstar_active(&{object}, cstar_vp)) {{ {} }} }} \
+            "({{ {code}__typeof_unqual__(+({value})) *{parts} __attribute__((cleanup(cstar_release))) = cstar_of_nodes(sizeof *{parts}); {owns}\
              for (int cstar_node = trivium_nodes() - 1; cstar_node >= 0; cstar_node--) \
              for (int cstar_child = 2 * cstar_node + 1; cstar_child <= 2 * cstar_node + 2 && cstar_child < trivium_nodes(); cstar_child++) {{ {} }} \
              {sign}{parts}[0]; }})",
-            with(&format!("+({value})")),
             with(&format!("{parts}[cstar_child]")),
         )
     }

@@ -59,6 +59,12 @@ fn each(shape: &ParallelShape, statement: &str) -> String {
     )
 }
 
+/// The same in the order of the nodes that would have the positions; `begin`: what is done first for each node.
+fn each_of_nodes(shape: &ParallelShape, begin: &str, statement: &str) -> String {
+    let own = format!("if (cstar_owner(&{}, cstar_vp) == cstar_node) {{ {statement} }}", object(shape));
+    format!("for (int cstar_node = 0; cstar_node < trivium_nodes(); cstar_node++) {{ {begin}{}}} ", each(shape, &own))
+}
+
 impl<'p> Meant<'p, '_> {
     fn temporary(&mut self) -> String {
         self.draft.temporary("cstar")
