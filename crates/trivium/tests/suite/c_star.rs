@@ -276,7 +276,7 @@ fn a_translation_keeps_lines() {
         text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {text}"))
     };
     // From the first declaration on: what stands before is the preprocessor's.
-    let begin = line(&source, "shape [SIDE]") - line(&text, "struct cstar_shape cstar_shape_world");
+    let begin = line(&source, "shape [SIDE]") - line(&text, "struct cstar_state cstar_state_world");
     for part in ["cell = 0", "for (int generation", "int alive"] {
         let own = if part == "cell = 0" { "cell[cstar_vp] = 0" } else { part };
         assert_eq!(line(&text, own) + begin, line(&source, part), "{part}: {text}");
