@@ -6,6 +6,13 @@ use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
 use std::rc::Rc;
 
+/// What is done ahead of a statement, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Calls,
+    Scalars,
+}
+
 /// What a statement has changed.
 pub(super) struct Changed {
     /// The tokens of its name.
@@ -52,11 +59,16 @@ impl Meant<'_, '_> {
         self.known.insert((expression.first, expression.last), holder.to_string());
     }
 
-    /// Scalar parts that are evaluated once, and calls of functions with something parallel: before the rest of a statement, in the order of the text. What stands behind
-    /// `&&`, `||` and `?` has its turn when it is known where it is evaluated.
+    /// What is done before the rest of a statement: calls that give parallel values, then scalar parts that are evaluated once, each in the order of the text. What stands
+    /// behind `&&`, `||` and `?` has its turn when it is known where it is evaluated.
     pub(super) fn ahead(&mut self, expression: &Expression, code: &mut String) {
+        self.turn(expression, Turn::Calls, code);
+        self.turn(expression, Turn::Scalars, code);
+    }
+
+    fn turn(&mut self, expression: &Expression, turn: Turn, code: &mut String) {
         if !is_parallel(self.draft, expression) {
-            if is_once(self.draft, expression) {
+            if turn == Turn::Scalars && is_once(self.draft, expression) {
                 self.scalar(expression);
                 let name = self.temporary();
                 code.push_str(&format!("__auto_type {name} = ({}); ", self.text(expression)));
@@ -65,25 +77,28 @@ impl Meant<'_, '_> {
             return;
         }
         match &expression.form {
-            Form::Parentheses(part) | Form::Member { base: part, .. } => self.ahead(part, code),
+            Form::Parentheses(part) | Form::Member { base: part, .. } => self.turn(part, turn, code),
             Form::Prefix { operand, .. } | Form::Postfix { operand, .. } | Form::Cast { operand, .. } => {
-                self.ahead(operand, code);
+                self.turn(operand, turn, code);
             }
-            Form::Binary { op, left, .. } if ["&&", "||"].contains(&self.word(*op).as_str()) => self.ahead(left, code),
-            Form::Conditional { parts } => self.ahead(&parts[0], code),
-            Form::Comma { left, .. } => self.ahead(left, code),
-            Form::Index { base, index, .. } => [base, index].iter().for_each(|part| self.ahead(part, code)),
+            Form::Binary { op, left, .. } if ["&&", "||"].contains(&self.word(*op).as_str()) => {
+                self.turn(left, turn, code)
+            }
+            Form::Conditional { parts } => self.turn(&parts[0], turn, code),
+            Form::Comma { left, .. } => self.turn(left, turn, code),
+            Form::Index { base, index, .. } => [base, index].iter().for_each(|part| self.turn(part, turn, code)),
             Form::Assign { left, right, .. } | Form::OwnBinary { left, right, .. } if is_sent_to(left) => {
-                self.indices_ahead(left.bare(), code);
-                self.ahead(right, code);
+                self.indices_turn(left.bare(), turn, code);
+                self.turn(right, turn, code);
             }
             Form::Binary { left, right, .. }
             | Form::Assign { left, right, .. }
-            | Form::OwnBinary { left, right, .. } => [left, right].iter().for_each(|part| self.ahead(part, code)),
-            Form::LeftIndex { .. } => self.indices_ahead(expression, code),
+            | Form::OwnBinary { left, right, .. } => [left, right].iter().for_each(|part| self.turn(part, turn, code)),
+            Form::LeftIndex { .. } => self.indices_turn(expression, turn, code),
             Form::Parts(parts) => match function(self.draft, parts) {
-                Some(function) => self.call(expression, parts, &function, code),
-                None => parts[1..].iter().for_each(|part| self.ahead(part, code)),
+                Some(function) if turn == Turn::Calls => self.call(expression, parts, &function, code),
+                Some(_) => {}
+                None => parts[1..].iter().for_each(|part| self.turn(part, turn, code)),
             },
             Form::Leaf
             | Form::Coordinate(_)
@@ -96,10 +111,10 @@ impl Meant<'_, '_> {
     }
 
     /// The same of what stands in and behind left indices.
-    fn indices_ahead(&mut self, expression: &Expression, code: &mut String) {
+    fn indices_turn(&mut self, expression: &Expression, turn: Turn, code: &mut String) {
         if let Form::LeftIndex { axes, operand } = &expression.form {
-            axes.iter().for_each(|axis| self.ahead(axis, code));
-            self.ahead(operand, code);
+            axes.iter().for_each(|axis| self.turn(axis, turn, code));
+            self.turn(operand, turn, code);
         }
     }
 
