@@ -48,7 +48,7 @@ ssize_t write(int file, const void *text, size_t bytes) {
 
 unsigned cstar_barriers;
 
-#ifdef CSTAR_COUNT
+#if defined CSTAR_COUNT || defined CSTAR_NAIVE
 /* From when main begins. */
 __attribute__((constructor(300))) static void begin_count(void) { cstar_barriers = 0; }
 
