@@ -258,6 +258,7 @@ const WITHIN: [(&str, Modules); 3] = [
         &[
             ("check", &["search", "step", "system"]),
             ("export", &["meaning"]),
+            ("front", &["dialect/c_star", "dialect/c_star_interpret"]),
             ("guest", &["host", "rewrite"]),
             ("lang", &["analyse", "compile"]),
             ("run", &["node"]),
