@@ -86,6 +86,10 @@ void cstar_lay_out(const struct cstar_shape *shape, int below, int across) {
 
 int cstar_locate(const struct cstar_shape *shape, int place, int *position) {
     const struct cstar_state *state = shape->state;
+    if (!state->across && (unsigned)(place - state->first) < (unsigned)state->count) {
+        *position = place - state->first;
+        return trivium_node();
+    }
     if (!state->across) {
         *position = place % state->block;
         return place / state->block;
@@ -96,12 +100,58 @@ int cstar_locate(const struct cstar_shape *shape, int place, int *position) {
     return row / state->rows * state->across + side;
 }
 
-void *cstar_near_at(const void *own, size_t bytes, const struct cstar_shape *shape, int place, int64_t *count) {
+struct cstar_bounds cstar_bounds_from(const struct cstar_shape *shape, int position) {
     const struct cstar_state *state = shape->state;
-    int position, node = cstar_locate(shape, place, &position);
-    int rest = state->across ? state->columns - place % shape->size[1] % state->columns : state->block - position;
-    if (rest < *count) *count = rest;
-    return (char *)cstar_part_of(own, bytes, shape, node) + (size_t)position * bytes;
+    struct cstar_bounds at = {.next = position, .rank = shape->rank};
+    int size = shape->size[shape->rank - 1], row;
+    do {
+        at.begin = at.next;
+        if (at.begin >= state->count) return (struct cstar_bounds){0};
+        int first_row = state->top;
+        if (state->across) {
+            row = at.begin / state->width;
+            at.last = state->left - row * state->width;
+            at.next = (row + 1) * state->width;
+            row += first_row;
+        } else {
+            first_row = state->first / size;
+            row = (state->first + at.begin) / size;
+            at.last = state->first - row * size;
+            at.next = least(size - at.last, state->count);
+        }
+        at.end = at.next;
+        if (state->context) {
+            const struct cstar_span *span = &state->spans[row - first_row];
+            if (at.begin < span->begin) at.begin = span->begin;
+            if (at.end > span->end) at.end = span->end;
+            at.mask = span->is_solid ? 0 : state->context;
+        }
+    } while (at.begin >= at.end);
+    for (int i = shape->rank - 2; i >= 0; i--) {
+        at.others[i] = row % shape->size[i];
+        row /= shape->size[i];
+    }
+    return at;
+}
+
+void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds at, int64_t a,
+                    int64_t b, int64_t c, int64_t d, int *count) {
+    const int64_t steps[] = {a, b, c, d};
+    int last = shape->rank - 1, place = 0;
+    for (int i = 0; i < last; i++) {
+        int64_t index = at.others[i] + steps[i];
+        if ((uint64_t)index >= (uint64_t)shape->size[i]) return 0;
+        place += (int)index * shape->below[i];
+    }
+    int64_t begin = at.last + at.begin + steps[last];
+    if (begin < 0 && -begin < *count) *count = (int)-begin;
+    if (begin < 0 || begin >= shape->size[last]) return 0;
+    const struct cstar_state *state = shape->state;
+    int position, node = cstar_locate(shape, place + (int)begin, &position);
+    /* As many as follow there in the row. */
+    int rest = state->across ? state->columns - (int)begin % state->columns : state->block - position;
+    *count = least(*count, least(rest, shape->size[last] - (int)begin));
+    return (char *)cstar_part_of(own, bytes, shape, node) + (intptr_t)(position - at.begin) * (intptr_t)bytes;
 }
 
 void cstar_is_same(const struct cstar_shape *shape) {
@@ -184,12 +234,11 @@ void cstar_no_dimension(const struct cstar_shape *shape, int dimension) {
     fail("c-star: the shape %s has %d dimensions, and this is about dimension %d", shape->name, shape->rank, dimension);
 }
 
-void cstar_outside(const struct cstar_shape *shape, const struct cstar_run *run, int position, int dimension, int64_t index) {
+void cstar_outside(const struct cstar_shape *shape, struct cstar_who who, int dimension, int64_t index) {
     char where[CSTAR_RANK * 14 + 16] = "";
-    if (run) strcpy(where, ", at position ");
-    for (int i = 0, at = (int)strlen(where); run && i < run->rank; i++) {
-        int coordinate = i == run->rank - 1 ? run->last + position : run->others[i];
-        at += snprintf(where + at, sizeof where - (size_t)at, "[%d]", coordinate);
+    if (who.rank) strcpy(where, ", at position ");
+    for (int i = 0, at = (int)strlen(where); i < who.rank; i++) {
+        at += snprintf(where + at, sizeof where - (size_t)at, "[%d]", who.at[i]);
     }
     fail("c-star: the left index %lld is outside of the shape %s, whose dimension %d has %d positions%s", (long long)index,
          shape->name, dimension, shape->size[dimension], where);
@@ -198,6 +247,15 @@ void cstar_outside(const struct cstar_shape *shape, const struct cstar_run *run,
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     int position, node = cstar_locate(shape, place, &position);
     return (char *)cstar_part_of(own, bytes, shape, node) + (size_t)position * bytes;
+}
+
+void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
+                int64_t c, int64_t d) {
+    const int64_t indices[] = {a, b, c, d};
+    for (int i = 0; i < shape->rank; i++) {
+        if ((uint64_t)indices[i] >= (uint64_t)shape->size[i]) cstar_outside(shape, who, i, indices[i]);
+    }
+    return cstar_at(own, bytes, shape, 0, 0, a, b, c, d);
 }
 
 void cstar_no_rank(const struct cstar_shape *shape, int indices) {
@@ -221,13 +279,14 @@ struct cstar_context cstar_enter(const struct cstar_shape *shape) {
 
 void cstar_narrow(struct cstar_context *context) {
     struct cstar_state *state = context->shape->state;
-    struct cstar_run run = {0};
+    struct cstar_bounds run = {0};
     state->context = 0;
     for (struct cstar_span *span = context->spans; cstar_next_run(context->shape, &run); span++) {
-        while (run.begin < run.end && !context->mask[run.begin]) run.begin++;
-        while (run.begin < run.end && !context->mask[run.end - 1]) run.end--;
-        const unsigned char *hole = memchr(context->mask + run.begin, 0, (size_t)(run.end - run.begin));
-        *span = (struct cstar_span){run.begin, run.end, !hole};
+        int begin = run.begin, end = run.end;
+        while (begin < end && !context->mask[begin]) begin++;
+        while (begin < end && !context->mask[end - 1]) end--;
+        const unsigned char *hole = memchr(context->mask + begin, 0, (size_t)(end - begin));
+        *span = (struct cstar_span){begin, end, !hole};
     }
     state->context = context->mask;
     state->spans = context->spans;

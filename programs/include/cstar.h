@@ -72,56 +72,28 @@ static inline int cstar_dimof(const struct cstar_shape *shape, int dimension) {
 
 /* ---- Loops over positions ------------------------------------------------------------------------- */
 
-enum { CSTAR_NEAR = 16 };
-
 /* Some of this node's positions, which differ in the last dimension only: so that coordinates are no divisions. From the first active one to the last. */
-struct cstar_run {
-    int begin, end, next, rank;
+struct cstar_bounds {
+    int begin, end, next;
     int last;                   /* the last coordinate of position 0, if the run began there */
     int others[CSTAR_RANK - 1]; /* the other coordinates */
-    const unsigned char *mask;  /* which of them are active; null: all are */
-    void *near[CSTAR_NEAR];     /* of what cstar_near gives */
+    int rank;
+    const unsigned char *mask; /* which of them are active; null: all are */
 };
 
-/* Goes on to the next run with active positions, if there is one. */
-static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_run *run) {
-    const struct cstar_state *state = shape->state;
-    int size = shape->size[shape->rank - 1], row;
-    run->rank = shape->rank;
-    do {
-        run->begin = run->next;
-        if (run->begin >= state->count) return 0;
-        int first_row = state->top;
-        if (state->across) {
-            row = run->begin / state->width;
-            run->last = state->left - row * state->width;
-            run->next = run->end = (row + 1) * state->width;
-            row += first_row;
-        } else {
-            first_row = state->first / size;
-            row = (state->first + run->begin) / size;
-            run->last = state->first - row * size;
-            run->next = run->end = size - run->last < state->count ? size - run->last : state->count;
-        }
-        run->mask = 0;
-        if (state->context) {
-            const struct cstar_span *span = &state->spans[row - first_row];
-            if (run->begin < span->begin) run->begin = span->begin;
-            if (run->end > span->end) run->end = span->end;
-            if (!span->is_solid) run->mask = state->context;
-        }
-    } while (run->begin >= run->end);
-    for (int i = shape->rank - 2; i >= 0; i--) {
-        run->others[i] = row % shape->size[i];
-        row /= shape->size[i];
-    }
-    return 1;
+/* The next run with active positions from a position on; none if it ends where it begins. */
+struct cstar_bounds cstar_bounds_from(const struct cstar_shape *shape, int position);
+
+/* Goes on to the next run, if there is one. Only what is inlined gets the address of a run, so that a loop has it in registers. */
+static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_bounds *run) {
+    *run = cstar_bounds_from(shape, run->next);
+    return run->begin < run->end;
 }
 
-static inline int cstar_is_in(const struct cstar_run *run, int position) { return !run->mask || run->mask[position]; }
+static inline int cstar_is_in(const struct cstar_bounds *run, int position) { return !run->mask || run->mask[position]; }
 
 /* The coordinate of a position of a run. */
-static inline int cstar_coordinate(const struct cstar_shape *shape, const struct cstar_run *run, int position,
+static inline int cstar_coordinate(const struct cstar_shape *shape, const struct cstar_bounds *run, int position,
                                    int dimension) {
     if ((unsigned)dimension >= (unsigned)shape->rank) cstar_no_dimension(shape, dimension);
     return dimension == shape->rank - 1 ? run->last + position : run->others[dimension];
@@ -175,15 +147,19 @@ static inline size_t cstar_part(const struct cstar_shape *shape, size_t bytes) {
     return ((size_t)shape->state->block * bytes + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
 }
 
-/* An index outside of a shape: of a position of a run, or of no position at all if that is null. */
-__attribute__((noreturn)) void cstar_outside(const struct cstar_shape *shape, const struct cstar_run *run, int position,
-                                             int dimension, int64_t index);
-
-static inline int cstar_index(const struct cstar_shape *shape, const struct cstar_run *run, int position, int dimension,
-                              int64_t index) {
-    if ((uint64_t)index >= (uint64_t)shape->size[dimension]) cstar_outside(shape, run, position, dimension, index);
-    return (int)index * shape->below[dimension];
+/* Which position asks, for an error; of rank 0: none. */
+struct cstar_who {
+    int rank, at[CSTAR_RANK];
+};
+static inline struct cstar_who cstar_who(const struct cstar_bounds *run, int position) {
+    if (!run) return (struct cstar_who){0};
+    struct cstar_who who = {run->rank, {run->others[0], run->others[1], run->others[2], 0}};
+    who.at[run->rank - 1] = run->last + position;
+    return who;
 }
+
+/* An index outside of a shape. */
+__attribute__((noreturn)) void cstar_outside(const struct cstar_shape *shape, struct cstar_who who, int dimension, int64_t index);
 
 /* The shape, if it takes so many indices. */
 __attribute__((noreturn)) void cstar_no_rank(const struct cstar_shape *shape, int indices);
@@ -192,13 +168,15 @@ static inline const struct cstar_shape *cstar_of_rank(const struct cstar_shape *
     return shape;
 }
 
-/* A place of a shape, by its number in the order of C's rows: for a position of a run, or for none. */
-static inline int cstar_place(const struct cstar_shape *shape, const struct cstar_run *run, int position, int64_t a,
+/* A place of a shape, by its number in the order of C's rows. The position of a run asks for it, or nobody. */
+static inline int cstar_place(const struct cstar_shape *shape, const struct cstar_bounds *run, int position, int64_t a,
                               int64_t b, int64_t c, int64_t d) {
-    int place = cstar_index(shape, run, position, 0, a);
-    if (shape->rank > 1) place += cstar_index(shape, run, position, 1, b);
-    if (shape->rank > 2) place += cstar_index(shape, run, position, 2, c);
-    if (shape->rank > 3) place += cstar_index(shape, run, position, 3, d);
+    const int64_t indices[] = {a, b, c, d};
+    int place = 0;
+    for (int i = 0; i < shape->rank; i++) {
+        if ((uint64_t)indices[i] >= (uint64_t)shape->size[i]) cstar_outside(shape, cstar_who(run, position), i, indices[i]);
+        place += (int)indices[i] * shape->below[i];
+    }
     return place;
 }
 
@@ -211,46 +189,34 @@ static inline void *cstar_part_of(const void *own, size_t bytes, const struct cs
 int cstar_locate(const struct cstar_shape *shape, int place, int *position);
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
 
-/* Where the element of a variable at a place of any node lies. */
+void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
+
+/* Where the element of a variable at a place of any node lies; and by its indices. */
 static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     unsigned position = (unsigned)(place - shape->state->first);
     if (!shape->state->across && position < (unsigned)shape->state->count) return (char *)own + (size_t)position * bytes;
     return cstar_elsewhere(own, bytes, shape, place);
 }
-
-static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_run *run,
+static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_bounds *run,
                              int position, int64_t a, int64_t b, int64_t c, int64_t d) {
     return cstar_of(own, bytes, shape, cstar_place(shape, run, position, a, b, c, d));
 }
+/* The same, where that is seldom asked for. */
+void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
+                int64_t c, int64_t d);
 
-/* A run of no more positions than so many; the next one goes on there. */
-static inline void cstar_cut(struct cstar_run *run, int64_t count) {
-    if (count < run->end - run->begin) run->end = run->next = run->begin + (int)count;
-}
+/* What the positions of a run find so many steps from themselves: what the address of position 0 would be. Null if there is nothing. Either is so for as many
+ * positions as `count` tells. */
+void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds at, int64_t a,
+                    int64_t b, int64_t c, int64_t d, int *count);
 
-/* Where a place lies, and how many follow it there, up to `count`. */
-void *cstar_near_at(const void *own, size_t bytes, const struct cstar_shape *shape, int place, int64_t *count);
-
-/* What the positions of a run find so many steps from themselves: what the address of position 0 would be. Null if there is nothing. The run is cut to those
- * of which either is true. */
-static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_run *run,
+/* The run is cut to those; the next one goes on there. */
+static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds *run,
                                int64_t a, int64_t b, int64_t c, int64_t d) {
-    const int64_t steps[] = {a, b, c, d};
-    int last = shape->rank - 1, place = 0;
-    for (int i = 0; i < last; i++) {
-        int64_t index = run->others[i] + steps[i];
-        if ((uint64_t)index >= (uint64_t)shape->size[i]) return 0;
-        place += (int)index * shape->below[i];
-    }
-    int64_t begin = run->last + run->begin + steps[last], count = shape->size[last] - begin;
-    if (count <= 0) return 0;
-    if (begin < 0) {
-        cstar_cut(run, -begin);
-        return 0;
-    }
-    char *at = cstar_near_at(own, bytes, shape, place + (int)begin, &count);
-    cstar_cut(run, count);
-    return at - (intptr_t)run->begin * (intptr_t)bytes;
+    int count = run->end - run->begin;
+    void *near = cstar_near_of(own, bytes, shape, *run, a, b, c, d, &count);
+    if (count < run->end - run->begin) run->end = run->next = run->begin + count;
+    return near;
 }
 
 /* Where the element at a place lies if that is this node's; else null. */

@@ -28,8 +28,8 @@ fn plain(text: &str) -> String {
 
 /// A loop over the positions of S.
 fn in_loop(of: &str) -> String {
-    let head = "for (struct cstar_run cstar_run = {0}; cstar_next_run(&cstar_shape_S, &cstar_run);)
-        for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) if (cstar_is_in(&cstar_run, cstar_vp)) ";
+    let head = "for (struct { struct cstar_bounds at; } cstar_run = {0}; cstar_next_run(&cstar_shape_S, &cstar_run.at);)
+        for (int cstar_vp = cstar_run.at.begin; cstar_vp < cstar_run.at.end; cstar_vp++) if (cstar_is_in(&cstar_run.at, cstar_vp)) ";
     format!("{head}{of}")
 }
 
@@ -75,7 +75,7 @@ fn a_context_is_kept_while_its_block_lasts() {
 /// What a position of S gets of a variable, from the position that lies opposite.
 fn got(variable: &str) -> String {
     format!(
-        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, &cstar_run, cstar_vp, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0)) | 0, 0, 0, 0))"
+        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, &cstar_run.at, cstar_vp, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run.at, cstar_vp, 0)) | 0, 0, 0, 0))"
     )
 }
 
@@ -100,16 +100,16 @@ fn what_is_got_and_written_is_got_before_all_write() {
 /// What lies at the same distance from all positions of a run is found once for the run; if all is found, nothing is tested at a position.
 #[test]
 fn what_is_near_is_found_by_runs() {
-    let near = "cstar_near(y, sizeof *y, &cstar_shape_S, &cstar_run, -(int64_t)(1), 0, 0, 0)";
+    let near = "cstar_near(y, sizeof *y, &cstar_shape_S, &cstar_run.at, -(int64_t)(1), 0, 0, 0)";
     let found = "(char *)cstar_run.near[0] + cstar_vp * (int)sizeof *y";
-    let at = "cstar_at(y, sizeof *y, &cstar_shape_S, &cstar_run, cstar_vp, (cstar_coordinate(&cstar_shape_S, &cstar_run, cstar_vp, 0) - 1) | 0, 0, 0, 0)";
-    let each = "for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++)";
+    let at = "cstar_far(y, sizeof *y, &cstar_shape_S, cstar_who(&cstar_run.at, cstar_vp), (cstar_coordinate(&cstar_shape_S, &cstar_run.at, cstar_vp, 0) - 1) | 0, 0, 0, 0)";
+    let each = "for (int cstar_vp = cstar_run.at.begin; cstar_vp < cstar_run.at.end; cstar_vp++)";
     becomes(
         "with (S) x = [. - 1]y;",
         &format!(
-            "{{ for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&cstar_shape_S, &cstar_run) && (cstar_run.near[0] = {near}, 1);)
-               if (!cstar_run.mask && cstar_run.near[0]) {each} {{ x[cstar_vp] = (*(__typeof__(y))({found})); }}
-               else {each} if (cstar_is_in(&cstar_run, cstar_vp))
+            "{{ for (struct {{ struct cstar_bounds at; void *near[1]; }} cstar_run = {{0}}; cstar_next_run(&cstar_shape_S, &cstar_run.at) && (cstar_run.near[0] = {near}, 1);)
+               if (!cstar_run.at.mask && cstar_run.near[0]) {each} {{ x[cstar_vp] = (*(__typeof__(y))({found})); }}
+               else {each} if (cstar_is_in(&cstar_run.at, cstar_vp))
                {{ x[cstar_vp] = (*(__typeof__(y))(cstar_run.near[0] ? {found} : (char *){at})); }} }}"
         ),
     );

@@ -8,10 +8,11 @@ use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
 
-/// The position at which a loop is.
-const OWN: &str = "&cstar_run, cstar_vp";
+/// The position at which a loop is, which asks for what others have; and nobody, where all indices are scalar.
+const OWN: &str = "&cstar_run.at, cstar_vp";
+const NOBODY: &str = "0, 0";
 
-/// CSTAR_NEAR of the library.
+/// Of a loop: what NOWHERE has room for.
 const MOST_NEAR: usize = 16;
 
 /// What is left-indexed: a parallel variable, or a part of it, in C.
@@ -119,6 +120,12 @@ impl Loops<'_, '_> {
         format!("cstar_at({variable}, sizeof *{variable}, {object}, {who}, {})", self.axes(axes))
     }
 
+    /// The same, for a position of a loop that has seldom to ask.
+    fn far(&self, indexed: &Indexed, axes: &[Expression]) -> String {
+        let Indexed { variable, object, .. } = indexed;
+        format!("cstar_far({variable}, sizeof *{variable}, {object}, cstar_who({OWN}), {})", self.axes(axes))
+    }
+
     /// Private memory for a value at each position.
     fn space(&self, ty: &str, name: &str, shape: &ParallelShape) -> String {
         let object = object(&shape.name);
@@ -142,13 +149,12 @@ impl Loops<'_, '_> {
             loops.access(&indexed.name, GET);
             near = loops.near(&indexed, axes);
         });
-        let at = self.at(&indexed, axes, OWN);
         let at = match near {
             Some(near) => {
                 let found = format!("(char *){near} + cstar_vp * (int)sizeof *{}", indexed.variable);
-                two_ways(&near, &found, &format!("(char *){at}"))
+                two_ways(&near, &found, &format!("(char *){}", self.far(&indexed, axes)))
             }
-            None => at,
+            None => self.at(&indexed, axes, OWN),
         };
         let value = indexed.object(&at);
         if is_in_place {
@@ -185,7 +191,7 @@ impl Loops<'_, '_> {
         let number = self.near;
         self.near += 1;
         let Indexed { variable, object, .. } = indexed;
-        let at = format!("cstar_near({variable}, sizeof *{variable}, {object}, &cstar_run, {})", steps.join(", "));
+        let at = format!("cstar_near({variable}, sizeof *{variable}, {object}, &cstar_run.at, {})", steps.join(", "));
         self.noted.near.push((number, at));
         Some(format!("cstar_run.near[{number}]"))
     }
@@ -211,7 +217,7 @@ impl Loops<'_, '_> {
         let Some(indexed) = self.indexed(expression, axes, operand, &mut ahead) else { return };
         axes.iter().for_each(|axis| self.part(axis));
         let name = self.temporary();
-        let value = indexed.object(&self.at(&indexed, axes, "0, 0"));
+        let value = indexed.object(&self.at(&indexed, axes, NOBODY));
         let before = self.done(ahead);
         let parted = self.parted();
         let noted = self.noted(|loops| loops.access(&indexed.name, GET));
@@ -251,7 +257,7 @@ impl Loops<'_, '_> {
         let point = self.point(noted.accesses);
         // Place and value are found before nodes come together: they may be read from what is stored to.
         let text = format!(
-            "({{ {before}int {place} = cstar_place({object}, 0, 0, {}); __auto_type {value} = ({}); {point}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {place}); if ({pointer}) {{ {assigned} }} }})",
+            "({{ {before}int {place} = cstar_place({object}, {NOBODY}, {}); __auto_type {value} = ({}); {point}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {place}); if ({pointer}) {{ {assigned} }} }})",
             self.axes(axes),
             self.text(right),
         );
@@ -303,7 +309,7 @@ impl Loops<'_, '_> {
         let text = self.text(right);
         let ty = if is_combining { format!("__typeof_unqual__(({{ {NOWHERE}({text}); }}))") } else { indexed.ty() };
         let (memory, places) = (self.space(&ty, &value, &current), self.space("int", &place, &current));
-        let found = format!("{place}[cstar_vp] = cstar_place({}, {OWN}, {});", indexed.object, self.axes(axes));
+        let found = format!("{place}[cstar_vp] = cstar_place({}, {}, {});", indexed.object, OWN, self.axes(axes));
         self.get_all(ahead);
         let over = self.loop_over(&current, noted);
         ahead.declare(&about(op, &format!("{memory}{places}{over}{{ {found} {value}[cstar_vp] = ({text}); }} ")));

@@ -356,7 +356,7 @@ impl Loops<'_, '_> {
     /// The own coordinate of the position at which a loop is.
     fn coordinate(&self, axis: &str) -> String {
         let object = self.current.as_ref().map(|shape| object(&shape.name)).unwrap_or_default();
-        format!("cstar_coordinate(&{object}, &cstar_run, cstar_vp, {axis})")
+        format!("cstar_coordinate(&{object}, &cstar_run.at, cstar_vp, {axis})")
     }
 
     fn parallel_call(&mut self, expression: &Expression, parts: &[Expression], ahead: &mut Ahead) {

@@ -110,18 +110,23 @@ impl Noted {
 
 /// A loop over a node's active positions of a shape, up to what is done at each.
 pub(super) fn positions(shape: &ParallelShape, noted: &Noted) -> String {
-    format!("{}{EACH}if (cstar_is_in(&cstar_run, cstar_vp)) ", runs(shape, noted))
+    format!("{}{EACH}if (cstar_is_in(&cstar_run.at, cstar_vp)) ", runs(shape, noted))
 }
 
 /// A loop over runs.
 fn runs(shape: &ParallelShape, noted: &Noted) -> String {
     let object = object(&shape.name);
     let near: String = noted.near.iter().map(|(number, at)| format!("cstar_run.near[{number}] = {at}, ")).collect();
-    let head = if near.is_empty() { String::new() } else { format!(" && ({near}1)") };
-    format!("for (struct cstar_run cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run){head};) ")
+    let (fields, head) = match noted.near.last() {
+        Some((last, _)) => (format!(" void *near[{}];", last + 1), format!(" && ({near}1)")),
+        None => Default::default(),
+    };
+    format!(
+        "for (struct {{ struct cstar_bounds at;{fields} }} cstar_run = {{0}}; cstar_next_run(&{object}, &cstar_run.at){head};) "
+    )
 }
 
-const EACH: &str = "for (int cstar_vp = cstar_run.begin; cstar_vp < cstar_run.end; cstar_vp++) ";
+const EACH: &str = "for (int cstar_vp = cstar_run.at.begin; cstar_vp < cstar_run.at.end; cstar_vp++) ";
 
 /// The same, with the text of what is done: once more before it for runs that are active from end to end, and find all that they get nearby, since that
 /// is most of them, and needs no tests.
@@ -131,7 +136,7 @@ pub(super) fn positions_twice(shape: &ParallelShape, noted: &Noted, done: &str) 
     }
     let all: String = noted.near.iter().map(|(number, _)| format!(" && cstar_run.near[{number}]")).collect();
     format!(
-        "{}if (!cstar_run.mask{all}) {EACH}{{ {} }} else {EACH}if (cstar_is_in(&cstar_run, cstar_vp)) ",
+        "{}if (!cstar_run.at.mask{all}) {EACH}{{ {} }} else {EACH}if (cstar_is_in(&cstar_run.at, cstar_vp)) ",
         runs(shape, noted),
         chosen(done, true)
     )
@@ -161,7 +166,8 @@ pub(super) fn chosen(text: &str, holds: bool) -> String {
 }
 
 /// What an expression of a loop names, where it is not evaluated and only its type is wanted.
-pub(super) const NOWHERE: &str = "struct cstar_run cstar_run __attribute__((unused)) = {0}; int cstar_vp = 0; ";
+pub(super) const NOWHERE: &str =
+    "struct { struct cstar_bounds at; void *near[16]; } cstar_run __attribute__((unused)); int cstar_vp = 0; ";
 
 /// What is done before the loop of a statement, in its order: scalar values, once for all positions; values that are got, and other communication.
 #[derive(Default)]
