@@ -57,8 +57,8 @@ const MISTAKES: [Mistake; 22] = [
     Mistake {
         name: "a run with one inactive position is taken for whole",
         file: LIBRARY,
-        text: "{run.begin, run.end, !hole}",
-        instead: "{run.begin, run.end, 1}",
+        text: "{begin, end, !hole}",
+        instead: "{begin, end, 1}",
     },
     Mistake {
         name: "a local variable does not begin with zeros where positions are not active",
@@ -92,15 +92,15 @@ const MISTAKES: [Mistake; 22] = [
     },
     Mistake {
         name: "a run does not end where what is near goes on at another node",
-        file: HEADER,
-        text: "    cstar_cut(run, count);\n    return at",
-        instead: "    return at",
+        file: LIBRARY,
+        text: "least(*count, least(rest, shape->size[last] - (int)begin))",
+        instead: "least(*count, shape->size[last] - (int)begin)",
     },
     Mistake {
         name: "what is near may be in the next row",
-        file: HEADER,
-        text: "count = shape->size[last] - begin;",
-        instead: "count = shape->size[last];",
+        file: LIBRARY,
+        text: "least(rest, shape->size[last] - (int)begin)",
+        instead: "rest",
     },
     Mistake {
         name: "what a statement gets is read while it writes it",
