@@ -189,8 +189,6 @@ static inline void *cstar_part_of(const void *own, size_t bytes, const struct cs
 int cstar_locate(const struct cstar_shape *shape, int place, int *position);
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
 
-void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
-
 /* Where the element of a variable at a place of any node lies; and by its indices. */
 static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     unsigned position = (unsigned)(place - shape->state->first);
