@@ -134,16 +134,15 @@ struct cstar_bounds cstar_bounds_from(const struct cstar_shape *shape, int posit
     return at;
 }
 
-void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds at, int64_t a,
-                    int64_t b, int64_t c, int64_t d, int *count) {
-    const int64_t steps[] = {a, b, c, d};
+void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, int first, int coordinate, int64_t a, int64_t b,
+                    int64_t c, int64_t d, int *count) {
+    const int64_t indices[] = {a, b, c, d};
     int last = shape->rank - 1, place = 0;
     for (int i = 0; i < last; i++) {
-        int64_t index = at.others[i] + steps[i];
-        if ((uint64_t)index >= (uint64_t)shape->size[i]) return 0;
-        place += (int)index * shape->below[i];
+        if ((uint64_t)indices[i] >= (uint64_t)shape->size[i]) return 0;
+        place += (int)indices[i] * shape->below[i];
     }
-    int64_t begin = at.last + at.begin + steps[last];
+    int64_t begin = coordinate + first + indices[last];
     if (begin < 0 && -begin < *count) *count = (int)-begin;
     if (begin < 0 || begin >= shape->size[last]) return 0;
     const struct cstar_state *state = shape->state;
@@ -151,7 +150,7 @@ void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *sha
     /* As many as follow there in the row. */
     int rest = state->across ? state->columns - (int)begin % state->columns : state->block - position;
     *count = least(*count, least(rest, shape->size[last] - (int)begin));
-    return (char *)cstar_part_of(own, bytes, shape, node) + (intptr_t)(position - at.begin) * (intptr_t)bytes;
+    return (char *)cstar_part_of(own, bytes, shape, node) + (intptr_t)(position - first) * (intptr_t)bytes;
 }
 
 void cstar_is_same(const struct cstar_shape *shape) {

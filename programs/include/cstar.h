@@ -84,10 +84,18 @@ struct cstar_bounds {
 /* The next run with active positions from a position on; none if it ends where it begins. */
 struct cstar_bounds cstar_bounds_from(const struct cstar_shape *shape, int position);
 
-/* Goes on to the next run, if there is one. Only what is inlined gets the address of a run, so that a loop has it in registers. */
+/* Goes on to the next run, if there is one. Only what is inlined gets the address of a run, so that a loop has it in registers: nor does what gives it, which
+ * is why it is copied piece by piece. */
 static inline int cstar_next_run(const struct cstar_shape *shape, struct cstar_bounds *run) {
-    *run = cstar_bounds_from(shape, run->next);
-    return run->begin < run->end;
+    const struct cstar_bounds next = cstar_bounds_from(shape, run->next);
+    run->begin = next.begin;
+    run->end = next.end;
+    run->next = next.next;
+    run->last = next.last;
+    for (int i = 0; i < CSTAR_RANK - 1; i++) run->others[i] = next.others[i];
+    run->rank = next.rank;
+    run->mask = next.mask;
+    return next.begin < next.end;
 }
 
 static inline int cstar_is_in(const struct cstar_bounds *run, int position) { return !run->mask || run->mask[position]; }
@@ -205,14 +213,17 @@ void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, 
 
 /* What the positions of a run find so many steps from themselves: what the address of position 0 would be. Null if there is nothing. Either is so for as many
  * positions as `count` tells. */
-void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds at, int64_t a,
-                    int64_t b, int64_t c, int64_t d, int *count);
+void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, int begin, int last, int64_t a, int64_t b,
+                    int64_t c, int64_t d, int *count);
 
 /* The run is cut to those; the next one goes on there. */
 static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds *run,
                                int64_t a, int64_t b, int64_t c, int64_t d) {
+    /* Indices in all dimensions but the last are the same for the run. */
+    int64_t indices[] = {a, b, c, d};
+    for (int i = 0; i < shape->rank - 1; i++) indices[i] += run->others[i];
     int count = run->end - run->begin;
-    void *near = cstar_near_of(own, bytes, shape, *run, a, b, c, d, &count);
+    void *near = cstar_near_of(own, bytes, shape, run->begin, run->last, indices[0], indices[1], indices[2], indices[3], &count);
     if (count < run->end - run->begin) run->end = run->next = run->begin + count;
     return near;
 }
