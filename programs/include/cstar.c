@@ -251,10 +251,12 @@ void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *s
 void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
                 int64_t c, int64_t d) {
     const int64_t indices[] = {a, b, c, d};
+    int place = 0;
     for (int i = 0; i < shape->rank; i++) {
         if ((uint64_t)indices[i] >= (uint64_t)shape->size[i]) cstar_outside(shape, who, i, indices[i]);
+        place += (int)indices[i] * shape->below[i];
     }
-    return cstar_at(own, bytes, shape, 0, 0, a, b, c, d);
+    return cstar_of(own, bytes, shape, place);
 }
 
 void cstar_no_rank(const struct cstar_shape *shape, int indices) {
@@ -262,6 +264,11 @@ void cstar_no_rank(const struct cstar_shape *shape, int indices) {
 }
 
 /* ---- Contexts ------------------------------------------------------------------------------------- */
+
+/* Whether a position of this node is active. */
+static int is_active(const struct cstar_shape *shape, int position) {
+    return !shape->state->context || shape->state->context[position];
+}
 
 struct cstar_context cstar_enter(const struct cstar_shape *shape) {
     const struct cstar_state *state = shape->state;
@@ -343,12 +350,12 @@ struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_
     if (!at) fail("c-star: no memory for a send of %d positions of the shape %s", from->state->count, from->name);
     for (int i = 0; i < from->state->count; i++) {
         int position;
-        if (cstar_active(from, i)) at[cstar_locate(to, places[i], &position) + 1]++;
+        if (is_active(from, i)) at[cstar_locate(to, places[i], &position) + 1]++;
     }
     for (int i = 0; i < nodes; i++) at[i + 1] += at[i];
     memcpy(post.begin, at, table);
     for (int i = 0; i < from->state->count; i++) {
-        if (!cstar_active(from, i)) continue;
+        if (!is_active(from, i)) continue;
         int position, slot = at[cstar_locate(to, places[i], &position)]++;
         post.places[slot] = places[i];
         memcpy(post.values + (size_t)slot * bytes, (const char *)values + (size_t)i * bytes, bytes);

@@ -109,11 +109,6 @@ static inline int cstar_coordinate(const struct cstar_shape *shape, const struct
 
 /* ---- Contexts ----------------------------------------------------------------------------------- */
 
-/* Whether a position of this node is active. */
-static inline int cstar_active(const struct cstar_shape *shape, int position) {
-    return !shape->state->context || shape->state->context[position];
-}
-
 /* A context that a block has made, and the one that it gives back. */
 struct cstar_context {
     const struct cstar_shape *shape;

@@ -97,11 +97,10 @@ impl Loops<'_, '_> {
         let name = callee(self.draft, parts);
         let is_named = matches!(parts[0].ty.shape, Shape::Function(_)) || parts[0].ty.is_unknown();
         let gets_function = parts[1..].iter().any(|part| matches!(part.ty.shape, Shape::Function(_)));
-        let nothing = || placed(&[], Accesses::default(), false).1;
         match self.draft.summaries.get(name) {
             _ if !is_named || gets_function || name.is_empty() => Summary::unknown(),
             Some(summary) => summary.clone(),
-            None if self.is_of_headers(name) => nothing(),
+            None if self.is_of_headers(name) => Summary::nothing(),
             None if self.draft.statics.contains(name) => Summary::unknown(),
             None => Summary::unknown().without_enters(),
         }
@@ -168,9 +167,12 @@ impl Loops<'_, '_> {
         let (barriers, summary) = placed(&self.flow, begins, is_naive);
         let summary = if is_of_others { summary.without_enters() } else { summary };
         self.draft.summaries.insert(body.name.clone(), summary);
-        let ranges = body.block.iter().map(|block| (block.first, block.last));
-        let wholes = body.wholes.iter().map(|whole| (whole.expression.first, whole.expression.last));
-        for (first, last) in ranges.chain(wholes) {
+        // All expressions of a function stand in its block, if that could be read.
+        let ranges: Vec<(usize, usize)> = match &body.block {
+            Some(block) => vec![(block.first, block.last)],
+            None => body.wholes.iter().map(|whole| (whole.expression.first, whole.expression.last)).collect(),
+        };
+        for (first, last) in ranges {
             self.draft.edits.map(first, last, &|text| resolved(&chosen(text, false), &barriers));
         }
     }

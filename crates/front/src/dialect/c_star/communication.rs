@@ -2,7 +2,7 @@
 
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
-use super::flow::{Accesses, Flow, GET, MEMORY, READ, REUSE, SEND, WRITE};
+use super::flow::{Flow, GET, MEMORY, READ, SEND, WRITE};
 use super::parallel::{Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, two_ways, variable_of};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
@@ -352,9 +352,7 @@ impl Loops<'_, '_> {
         (place, value): (&str, &str),
     ) -> String {
         let post = self.temporary();
-        let mut memory = Accesses::default();
-        memory.add(MEMORY, REUSE);
-        let before = self.point(memory);
+        let before = self.memory_point();
         // All have posted. What they take is theirs: another barrier is not needed before.
         self.flow.push(Flow::Barrier);
         let mut taken = self.noted(|loops| loops.access(&indexed.name, READ | WRITE)).accesses;

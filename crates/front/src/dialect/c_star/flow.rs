@@ -103,6 +103,11 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
+    /// Of a function that has nothing to do with parallel variables.
+    pub(super) fn nothing() -> Summary {
+        Summary { enters: Accesses::default(), leaves: Accesses::default(), passes: true }
+    }
+
     /// Of a function of which nothing is known.
     pub(super) fn unknown() -> Summary {
         Summary { enters: Accesses::everything(), leaves: Accesses::everything(), passes: true }
