@@ -81,6 +81,15 @@ int cstar_position(const struct cstar_shape *shape, const struct cstar_shape *as
     return found;
 }
 
+int cstar_moved(const struct cstar_shape *shape, int position, int dimension, long long distance, int is_torus) {
+    int own = cstar_coordinate(shape, position, dimension), size = shape->size[dimension];
+    int step = 1; /* between positions that are beside each other there */
+    for (int i = dimension + 1; i < shape->rank; i++) step *= shape->size[i];
+    if (!is_torus && (distance < -own || distance > size - 1 - own)) return -1;
+    int moved = is_torus ? (int)(((own + distance % size) % size + size) % size) : own + (int)distance;
+    return position + (moved - own) * step;
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------- */
 
 static void *zeros(size_t count, size_t bytes) {

@@ -47,6 +47,9 @@ int cstar_coordinate(const struct cstar_shape *shape, int position, int dimensio
 int cstar_position(const struct cstar_shape *shape, const struct cstar_shape *asking, int position, int count,
                    const long long *indices);
 
+/* The position at a distance from another one in a dimension: around its end, or -1 beyond it. */
+int cstar_moved(const struct cstar_shape *shape, int position, int dimension, long long distance, int is_torus);
+
 /* An array of zeros, an element for each position; given back through a pointer to the pointer. */
 void *cstar_array(const struct cstar_shape *shape, size_t bytes);
 void cstar_release(void *pointer);

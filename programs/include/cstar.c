@@ -55,6 +55,57 @@ __attribute__((constructor(300))) static void begin_count(void) { cstar_barriers
 __attribute__((destructor)) static void tell_count(void) { printf("c-star: %u barriers\n", cstar_barriers); }
 #endif
 
+/* ---- A protocol's calls ---------------------------------------------------------------------------- */
+
+int cstar_under_way;
+
+/* The bytes of a block, if the protocol has the calls. A call is about bytes of one block, and refused while too many are under way. */
+static size_t block;
+
+/* Values that are sent stay here until they are there. */
+enum { VALUES = 4096 };
+static char *values;
+static size_t used;
+
+static char *slots;
+
+static int64_t ask(int what, const void *shared, size_t bytes, const void *own) {
+    return trivium_split_phase(what, (void *)shared, bytes, (void *)own);
+}
+
+void cstar_wait(void) {
+    ask(TRIVIUM_SPLIT_SYNC, slots, 0, 0);
+    cstar_under_way = 0;
+    used = 0;
+    __asm__ volatile("" ::: "memory");
+}
+
+static void move(int what, const char *shared, const char *own, size_t bytes) {
+    cstar_under_way = 1;
+    while (bytes) {
+        size_t rest = block - (uintptr_t)shared % block, now = bytes < rest ? bytes : rest;
+        while (!ask(what, shared, now, own)) ask(TRIVIUM_SPLIT_SYNC, slots, 0, 0);
+        shared += now;
+        own += now;
+        bytes -= now;
+    }
+}
+
+void cstar_get_far(void *to, const void *from, size_t bytes) {
+    if (block) move(TRIVIUM_SPLIT_GET, from, to, bytes);
+    else memcpy(to, from, bytes);
+}
+
+void cstar_send_far(void *to, const void *value, size_t bytes) {
+    if (!block) {
+        memcpy(to, value, bytes);
+        return;
+    }
+    if (used + bytes > VALUES) cstar_wait();
+    move(TRIVIUM_SPLIT_PUT, to, memcpy(values + used, value, bytes), bytes);
+    used += bytes;
+}
+
 /* ---- Shapes and memory ---------------------------------------------------------------------------- */
 
 static int least(int a, int b) { return a < b ? a : b; }
@@ -243,6 +294,21 @@ void cstar_outside(const struct cstar_shape *shape, struct cstar_who who, int di
          shape->name, dimension, shape->size[dimension], where);
 }
 
+int cstar_shift(const struct cstar_shape *shape, const struct cstar_bounds *run, int position, int dimension, int64_t distance,
+                int wraps) {
+    int64_t size = cstar_dimof(shape, dimension), index = cstar_coordinate(shape, run, position, dimension);
+    if (wraps) distance %= size;
+    if (distance >= size || distance <= -size) return -1;
+    int64_t to = index + distance;
+    if (wraps) to = (to + size) % size;
+    if (to < 0 || to >= size) return -1;
+    int place = 0;
+    for (int i = 0; i < shape->rank; i++) {
+        place += (i == dimension ? (int)to : cstar_coordinate(shape, run, position, i)) * shape->below[i];
+    }
+    return place;
+}
+
 void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     int position, node = cstar_locate(shape, place, &position);
     return (char *)cstar_part_of(own, bytes, shape, node) + (size_t)position * bytes;
@@ -324,6 +390,23 @@ void cstar_leave(struct cstar_context *context) {
 
 /* ---- Sends ---------------------------------------------------------------------------------------- */
 
+/* Where what a node has posted for this one is read. */
+static void open_post(struct cstar_post *post) {
+    size_t count = (size_t)(post->end - post->next), first = (size_t)post->next;
+    post->places_now = (const int *)cstar_part_of(post->places, sizeof(int), post->from, post->node) + first;
+    post->values_now = (const char *)cstar_part_of(post->values, post->bytes, post->from, post->node) + first * post->bytes;
+    if (!block || post->node == trivium_node()) return;
+    size_t places = (count * sizeof(int) + 7) / 8 * 8;
+    char *fetched = realloc(post->fetched, places + count * post->bytes);
+    if (!fetched) fail("c-star: no memory for %zu values that are sent", count);
+    cstar_get_far(fetched, post->places_now, count * sizeof(int));
+    cstar_get_far(fetched + places, post->values_now, count * post->bytes);
+    cstar_sync();
+    post->fetched = fetched;
+    post->places_now = (const int *)fetched;
+    post->values_now = fetched + places;
+}
+
 /* The first value of the next node that has one for this node. */
 static int next_node(struct cstar_post *post) {
     size_t table = ((size_t)trivium_nodes() + 1) * sizeof(int);
@@ -332,7 +415,10 @@ static int next_node(struct cstar_post *post) {
         const int *begin = (const int *)((const char *)post->begin + (ptrdiff_t)(post->node - trivium_node()) * (ptrdiff_t)part);
         post->next = begin[trivium_node()];
         post->end = begin[trivium_node() + 1];
-        if (post->next < post->end) return 1;
+        if (post->next < post->end) {
+            open_post(post);
+            return 1;
+        }
     }
     return 0;
 }
@@ -370,33 +456,47 @@ int cstar_next(struct cstar_post *post) {
         post->node++;
         if (!next_node(post)) return 0;
     }
-    post->place = ((const int *)cstar_part_of(post->places, sizeof(int), post->from, post->node))[post->next];
-    post->value = (const char *)cstar_part_of(post->values, post->bytes, post->from, post->node) +
-                  (size_t)post->next * post->bytes;
+    post->place = *post->places_now++;
+    post->value = post->values_now;
+    post->values_now += post->bytes;
     post->next++;
     return 1;
 }
 
-void cstar_taken(struct cstar_post *post) { cstar_unwind(&post->mark); }
+void cstar_taken(struct cstar_post *post) {
+    free(post->fetched);
+    cstar_unwind(&post->mark);
+}
 
 /* ---- Reductions ----------------------------------------------------------------------------------- */
 
-/* A page of shared memory for each node's value, twice: a reduction writes what the one before the last had, which all have read, or they had not come to
- * the last one. */
-static char *slots;
+/* A page of shared memory for each node's values, two in turn: a reduction writes what the one before the last had, which all have read, or they had not come
+ * to the last one. */
 static size_t turn;
+/* What all nodes have, if it comes by calls. */
+static int64_t *fetched;
 
 __attribute__((constructor(200))) static void make_slots(void) {
-    slots = trivium_alloc_round_robin(2 * (uint64_t)CSTAR_PAGE * (uint64_t)trivium_nodes());
-    trivium_name(slots, "reductions");
+    slots = (char *)parts(CSTAR_PAGE, "reductions") - (size_t)CSTAR_PAGE * (size_t)trivium_node();
+#if defined CSTAR_CALLS && !defined CSTAR_ACCESSES
+    block = (size_t)ask(TRIVIUM_SPLIT_BLOCK, slots, 0, 0);
+    values = malloc(VALUES);
+    fetched = malloc((size_t)trivium_nodes() * sizeof *fetched);
+    if (!values || !fetched) fail("c-star: no memory for values that are sent");
+#endif
 }
 
-static char *slot(int node) { return slots + (size_t)CSTAR_PAGE * (turn * (size_t)trivium_nodes() + (size_t)node); }
+__attribute__((destructor)) static void end_calls(void) { cstar_sync(); }
+
+static char *slot(int node) { return slots + (size_t)CSTAR_PAGE * (size_t)node + (size_t)CSTAR_PAGE / 2 * turn; }
 
 void cstar_share(const void *value, size_t bytes) {
     turn ^= 1;
     memcpy(slot(trivium_node()), value, bytes);
     cstar_barrier("values of a reduction");
+    if (!block) return;
+    for (int node = 0; node < trivium_nodes(); node++) cstar_get_far(&fetched[node], slot(node), bytes);
+    cstar_sync();
 }
 
-void cstar_shared(int node, void *value, size_t bytes) { memcpy(value, slot(node), bytes); }
+void cstar_shared(int node, void *value, size_t bytes) { memcpy(value, block ? (char *)&fetched[node] : slot(node), bytes); }

@@ -19,6 +19,10 @@
 #ifdef CSTAR_NAIVE
 enum { cstar_naive = 1 };
 #endif
+/* And for this: what is got and sent goes by the calls of a protocol that has them. Trivium defines CSTAR_CALLS for such a protocol. */
+#if defined CSTAR_CALLS && !defined CSTAR_ACCESSES
+enum { cstar_calls = 1 };
+#endif
 
 /* A position's coordinate is a call; so `pcoord(0) > 0 & pcoord(1) > 0`, which C* programs write, would be warned about. */
 #pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
@@ -131,10 +135,18 @@ void cstar_leave(struct cstar_context *context);
 
 /* ---- Communication ------------------------------------------------------------------------------ */
 
+/* Gets and sends by a protocol's calls `get` and `put` go on until `sync`; whether some may. */
+extern int cstar_under_way;
+void cstar_wait(void);
+static inline void cstar_sync(void) {
+    if (cstar_under_way) cstar_wait();
+}
+
 /* Waits until all nodes have come here. What they have written before, all see after it. `why`: what it parts, for who reads a translation. */
 extern unsigned cstar_barriers;
 static inline void cstar_barrier(const char *why) {
     (void)why;
+    cstar_sync();
     cstar_barriers++;
     __asm__ volatile("" ::: "memory");
     trivium_barrier();
@@ -144,10 +156,24 @@ static inline void cstar_barrier(const char *why) {
 void *cstar_space(const struct cstar_shape *shape, size_t bytes);
 void cstar_release(void *pointer);
 
-/* The bytes from the part of a node to that of the next: whole pages. */
-enum { CSTAR_PAGE = 4096 };
+/* The bytes from the part of a node to that of the next: whole pages, of any machine that Trivium has, so that each page has the home that it is for. */
+enum { CSTAR_PAGE = 8192 };
 static inline size_t cstar_part(const struct cstar_shape *shape, size_t bytes) {
     return ((size_t)shape->state->block * bytes + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE;
+}
+
+/* What is got is there after cstar_sync, and what is sent after the next barrier. `own`: this node's part of the variable, of so many bytes, in which plain
+ * accesses do. */
+void cstar_get_far(void *to, const void *from, size_t bytes);
+void cstar_send_far(void *to, const void *value, size_t bytes);
+static inline int cstar_is_own(const void *place, const void *own, size_t part) { return (uintptr_t)place - (uintptr_t)own < part; }
+static inline void cstar_get(void *to, const void *from, size_t bytes, const void *own, size_t part) {
+    if (cstar_is_own(from, own, part)) __builtin_memcpy(to, from, bytes);
+    else cstar_get_far(to, from, bytes);
+}
+static inline void cstar_send(void *to, const void *value, size_t bytes, const void *own, size_t part) {
+    if (cstar_is_own(to, own, part)) __builtin_memcpy(to, value, bytes);
+    else cstar_send_far(to, value, bytes);
 }
 
 /* Which position asks, for an error; of rank 0: none. */
@@ -182,6 +208,10 @@ static inline int cstar_place(const struct cstar_shape *shape, const struct csta
     }
     return place;
 }
+
+/* The place that is so many steps from a position of a run in a dimension: around the end if it wraps, else -1 if there is none. */
+int cstar_shift(const struct cstar_shape *shape, const struct cstar_bounds *run, int position, int dimension, int64_t distance,
+                int wraps);
 
 /* Where the part of a variable of another node lies. */
 static inline void *cstar_part_of(const void *own, size_t bytes, const struct cstar_shape *shape, int node) {
@@ -239,6 +269,9 @@ struct cstar_post {
     int *begin, *places; /* this node's parts of what is shared: where what is for each node begins; places, and values */
     char *values;
     int node, next, end, mark; /* whose post is read, and which of it */
+    const int *places_now;     /* the place that is read next, and its value */
+    const char *values_now;
+    char *fetched; /* where they are if they have come by a call */
 };
 
 /* Collective. What a node reads next is what is for it. */

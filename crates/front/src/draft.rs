@@ -82,6 +82,8 @@ pub(crate) struct Draft<'a> {
     pub summaries: HashMap<String, Summary>,
     /// Whether barriers stand around each communication, needed or not.
     pub is_naive: bool,
+    /// Whether what C* gets and sends goes by a protocol's calls.
+    pub has_calls: bool,
     /// Functions that only this file names.
     pub statics: HashSet<String>,
     /// Functions that system headers declare.
@@ -107,6 +109,7 @@ impl<'a> Draft<'a> {
             functions: HashMap::new(),
             summaries: HashMap::new(),
             is_naive: false,
+            has_calls: false,
             statics: HashSet::new(),
             of_headers: HashSet::new(),
             temporaries: 0,

@@ -97,6 +97,30 @@ fn what_is_got_and_written_is_got_before_all_write() {
     );
 }
 
+/// A reduction that follows parallel statements shares their loop, unless it gets what they write.
+#[test]
+fn a_reduction_shares_the_loop_before_it() {
+    let begun = |value: &str| {
+        format!(
+            "__auto_type cstar_1 = ({{ struct {{ struct cstar_bounds at; void *near[16]; }} cstar_run __attribute__((unused)); int cstar_vp = 0; cstar_identity(CSTAR_ADD, 0 ? +({value}) : 0); }});"
+        )
+    };
+    let added = |value: &str| format!("cstar_1 = cstar_combine(CSTAR_ADD, cstar_1, +({value}));");
+    for source in ["with (S) { x = y; s = (+= x); }", "with (S) { x = y; s += x; }"] {
+        let equals = if source.contains("s +=") { "s +=" } else { "s =" };
+        becomes(
+            source,
+            &format!(
+                "{{ {{ {} {} {equals} cstar_reduce(CSTAR_ADD, cstar_1); }} }}",
+                begun("x[cstar_vp]"),
+                in_loop(&format!("{{ x[cstar_vp] = y[cstar_vp]; {} }}", added("x[cstar_vp]")))
+            ),
+        );
+    }
+    let apart = body("with (S) { x = y; s = (+= [3 - .]x); }").unwrap();
+    assert!(apart.contains("cstar_barrier") && apart.matches("cstar_next_run").count() == 2, "{apart}");
+}
+
 /// What lies at the same distance from all positions of a run is found once for the run; if all is found, nothing is tested at a position.
 #[test]
 fn what_is_near_is_found_by_runs() {
@@ -220,7 +244,7 @@ fn words_of_c_star_are_names_where_they_are_declared() {
 }
 
 /// Bodies with the column of their first mistake, and what is said of it.
-const WRONG: [(&str, usize, &str); 52] = [
+const WRONG: [(&str, usize, &str); 57] = [
     ("x = 3;", 1, "no shape is current here"),
     ("with (S) x = z;", 14, "`z` has the shape T, and the current shape is S"),
     ("with (T) { z = x + z; }", 16, "`x` has the shape S, and the current shape is T"),
@@ -236,20 +260,16 @@ const WRONG: [(&str, usize, &str); 52] = [
     ("with (S) x = [1][2]x;", 14, "the shape S has 1 dimension, and 2 indices stand here"),
     ("with (T) z = [.]z;", 14, "the shape T has 2 dimensions, and 1 index stands here"),
     ("with (S) x = [1]s;", 17, "this is scalar, and only parallel variables have a left index"),
-    ("with (S) x = [.](x + y);", 17, "a left index of an expression is not there yet"),
+    ("with (S) x = [.](x + y);", 17, "only parallel variables have a left index, and this is an expression"),
     ("with (S) [. + 1]x -= y;", 19, "there is no combining send `-=`"),
     ("with (S) [. + 1]s = y;", 17, "this is scalar, and only parallel variables have a left index"),
     ("[.]x = 2;", 1, "no shape is current here"),
-    ("with (S) [x](x + y) = 2;", 13, "a left index of an expression is not there yet"),
+    ("with (S) [x](x + y) = 2;", 13, "only parallel variables have a left index, and this is an expression"),
     ("with (S) v[x] = 2;", 10, "nothing is assigned to this: it is no parallel variable"),
     ("with (S) v[x]++;", 10, "nothing is assigned to this: it is no parallel variable"),
     ("with (S) x = x[2];", 14, "a parallel variable has no elements"),
-    ("with (S) x = s && [.]x;", 14, "this decides about what is done once or got from other positions, and is scalar"),
-    (
-        "with (S) x = s ? h(s) : y;",
-        14,
-        "this decides about what is done once or got from other positions, and is scalar",
-    ),
+    ("with (S) x = s && g(x);", 14, "this decides about what is done once, and is scalar"),
+    ("with (S) x = s ? h(s) : y;", 14, "this decides about what is done once, and is scalar"),
     ("with (S) x = x ?: [.]x;", 14, "in `a ?: b` nothing is done once or got"),
     ("with (S) x = h(y);", 16, "this function has scalar parameters, and the argument is parallel"),
     ("with (S) x = g(y, 2);", 14, "this function has 1 parameters, not 2"),
@@ -258,7 +278,11 @@ const WRONG: [(&str, usize, &str); 52] = [
     ("with (S) s = (int)g;", 19, "a function with parallel parameters or results is only called"),
     ("x = g(2);", 1, "no shape is current here"),
     ("with (S) x = w;", 14, "an array of parallel variables is no value"),
-    ("with (S) x = [.]w[x];", 19, "a parallel index of what is left-indexed is not there yet"),
+    (
+        "with (S) [.]w[x] += y;",
+        13,
+        "which of several it goes to is not sent with a structure, or with what is combined",
+    ),
     ("return x;", 8, "the result of this function is scalar, and this is parallel"),
     ("int:current t;", 5, "no shape is current here"),
     ("with (S) { static int:S t; }", 12, "a parallel variable in a function has no storage class"),
@@ -272,7 +296,12 @@ const WRONG: [(&str, usize, &str); 52] = [
     ("with (S) x = pcoord(7);", 21, "the current shape has 1 dimension"),
     ("with (S) { shape [3]T; }", 12, "shapes in functions are not there yet"),
     ("with (S) { goto end; end: ; }", 12, "`goto` is not there yet"),
-    ("with (S) x = 1, y = 2;", 10, "a parallel `,` is not there yet"),
+    ("with (S) x = from_torus_dim(x, 1, 2);", 32, "the current shape has 1 dimension"),
+    ("with (S) x = from_torus_dim(s, 0, 2);", 29, "`from_torus_dim` is asked of a parallel variable"),
+    ("with (S) x = from_torus_dim(z, 0, 2);", 29, "this has the shape T, and the current shape is S"),
+    ("with (S) x = from_torus_dim(x, 0);", 14, "these are not the arguments of `from_torus_dim`"),
+    ("with (S) x = from_grid_dim(x, y, 0, y);", 37, "a scalar is wanted here, and this is parallel"),
+    ("with (S) x = from_grid_dim(x, y++, 0, 1);", 31, "the value at the border is not always evaluated"),
     ("with (s) x = 1;", 7, "`s` is not a shape"),
     ("everywhere s = 1;", 1, "no shape is current here"),
     ("with (S) s = shapeof(x);", 14, "a shape is no value"),

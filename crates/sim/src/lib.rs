@@ -48,5 +48,5 @@ pub use runs::miss::{MissHandler, MissKind, MissPlace, MissReport, MissStep, mea
 pub use runs::result::{RUN_STATISTICS, SimResult, StallCycles, WholeProgram};
 pub use runs::setup::{STALL_LIMIT, Setup};
 pub use runs::{Tracing, run, run_with_trace};
-pub use trivium_node::Stood;
 pub use trivium_node::{Blame, MemoryUsed, Misses, NodeError, Said};
+pub use trivium_node::{SplitPhaseCalls, Stood};

@@ -102,6 +102,9 @@ pub trait Translator {
     /// A header that such files include before all others.
     fn header(&self, ending: &str) -> Option<&'static str>;
 
+    /// What the C compiler is told besides, about what is made of such a file.
+    fn flags(&self, ending: &str) -> &'static [&'static str];
+
     /// C, of the preprocessed text of such a file; or its mistakes, for the user.
     ///
     /// # Errors
@@ -363,7 +366,7 @@ impl Work<'_> {
                     let mut command = self.command();
                     command.args(COMPILE_FLAGS).args(WARNINGS).args(without_preprocessing(&self.options.flags));
                     // A line that the user wrote may have become several.
-                    command.arg("-fcaret-diagnostics-max-lines=1").args(each_alone);
+                    command.arg("-fcaret-diagnostics-max-lines=1").args(each_alone).args(translator.flags(ending));
                     command.arg("-c").arg(&c).arg("-o").arg(&object);
                     let said = self.try_to(command, file)?;
                     warnings +=

@@ -17,7 +17,7 @@ pub struct SplitPhaseCalls {
 
 impl SplitPhaseCalls {
     /// Those of a protocol; `None` if one of them is missing, or has another signature.
-    pub(crate) fn of(protocol: &Protocol) -> Option<SplitPhaseCalls> {
+    pub fn of(protocol: &Protocol) -> Option<SplitPhaseCalls> {
         let is_number = |arg: &Named| matches!(arg.ty, Type::Int { .. });
         let find = |name: &str, object: ObjectKindId, fits: &dyn Fn(&[Named]) -> bool, gives: bool| {
             let found = protocol.ops.iter().position(|op| {

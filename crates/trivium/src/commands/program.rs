@@ -6,10 +6,12 @@ use crate::{Failure, failure, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trivium_engine::Engine;
 use trivium_guest::{
     CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, Translator, compile, kept, translated,
 };
 use trivium_protocol::Protocol;
+use trivium_sim::SplitPhaseCalls;
 
 /// Headers of `<split-c/..>` in programs for the first compiler of Split-C. All that Trivium has of them is in one.
 const OLD_SPLIT_C: [&str; 6] = ["split-c", "control", "com", "atomic", "bulk", "spread"];
@@ -229,7 +231,9 @@ fn compiled_from(
         // Places in it are places in a library: messages name who has called it.
         let names = source.with_extension("").display().to_string();
         let names = format!("-fdebug-prefix-map={names}=/ziglang/lib/libc/{}", more.name);
-        options.flags.splice(0..0, more.flags.iter().map(|flag| flag.to_string()).chain([names]));
+        let own = more.flags.iter().map(|flag| flag.to_string());
+        let calls = has_calls(&files, protocols).then(|| "-DCSTAR_CALLS".to_string());
+        options.flags.splice(0..0, own.chain([names]).chain(calls));
         options.library_last = more.overrides;
         files.push(source);
     }
@@ -250,6 +254,18 @@ fn compiled_from(
     crate::say_lines!("{}", compiled.warnings);
     Ok(compiled.module)
 }
+
+/// Whether a program in C* is compiled for the calls of the protocol that its memory is under: it is not the same without them.
+pub(super) fn has_calls(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> bool {
+    let mut of_memory = protocols.iter().filter_map(|protocol| Engine::load(protocol.clone(), ANY_NODES).ok());
+    files.iter().any(|file| file.extension().is_some_and(|ending| ending == "cs"))
+        && of_memory
+            .find(Engine::answers_accesses)
+            .is_some_and(|engine| SplitPhaseCalls::of(engine.protocol()).is_some())
+}
+
+/// What calls a protocol has does not depend on how many nodes there are.
+const ANY_NODES: u32 = 2;
 
 /// Loads a program in C* as `trivium interpret` runs it; flags as for [`load`]. `tells`: each parallel statement prints what it has done.
 ///

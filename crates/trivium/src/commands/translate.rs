@@ -94,6 +94,14 @@ impl Translator for FrontEnd {
         }
     }
 
+    /// A loop of C* asks at each position what is the same for all of a run: whether some are not active. Then it becomes two loops, as at `-O3`.
+    fn flags(&self, ending: &str) -> &'static [&'static str] {
+        match dialect(ending) {
+            Some(Dialect::CStar) => &["-mllvm", "-enable-nontrivial-unswitch"],
+            _ => &[],
+        }
+    }
+
     fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, String> {
         let dialect = dialect(ending).expect("one that it takes");
         translated(preprocessed, dialect, &source).map_err(|wrong| wrong.to_string())
@@ -121,6 +129,10 @@ impl Translator for Interpreter {
 
     fn header(&self, _: &str) -> Option<&'static str> {
         Some("cstar-interpret.h")
+    }
+
+    fn flags(&self, _: &str) -> &'static [&'static str] {
+        &[]
     }
 
     fn translate(&self, _: &str, preprocessed: &str) -> Result<String, String> {

@@ -147,18 +147,53 @@ fn a_shape_is_dealt_out_in_blocks() {
     }
 }
 
-/// Messages of a simulation of jacobi.cs on 8 nodes, of a kind.
-fn reads(passes: usize) -> u64 {
-    let flags = format!("--cc=-DPASSES={passes}");
+/// Messages of a kind in a simulation of jacobi.cs on 8 nodes.
+fn messages(kind: &str, passes: usize, more: &str) -> u64 {
+    let flags = format!("--cc=-DPASSES={passes} {more}");
     let run = trivium(&["sim", "programs/cstar/jacobi.cs", "-p", "uncached", "-m", "typhoon", "-n", "8", &flags]);
-    let line = run.out.lines().find(|line| line.trim().starts_with("uncached.Read ")).expect("reads");
+    let line = run.out.lines().find(|line| line.trim().starts_with(&format!("uncached.{kind} "))).expect("messages");
     line.split_whitespace().last().unwrap().replace(',', "").parse().unwrap()
 }
 
-/// On 8 nodes of 2 x 4 blocks: 1,008 of the inner positions' gets are of other nodes. The reduction is 7 more for each node.
+/// On 8 nodes of 2 x 4 blocks: 1,008 of the inner positions' gets are of other nodes, by calls and by loads. The reduction is 7 more for each node.
 #[test]
 fn a_pass_of_jacobi_gets_what_stands_at_the_edges_of_blocks() {
-    assert_eq!(reads(4) - reads(3), 1_008 + 7 * 8);
+    for (kind, flag) in [("Get", ""), ("Read", "-DCSTAR_ACCESSES")] {
+        assert_eq!(messages(kind, 4, flag) - messages(kind, 3, flag), 1_008 + 7 * 8, "{kind}");
+    }
+}
+
+/// What positions get at a distance, around the end and at a border; commas; indices of what is left-indexed. What it prints was found by hand.
+#[test]
+fn shifts_and_commas_give_what_was_found_by_hand() {
+    let (program, expected) = ("crates/trivium/tests/c-star/shifts.cs", include_str!("../c-star/shifts.txt"));
+    for (protocol, nodes) in [("stache", "1"), ("stache", "3"), ("uncached", "3"), ("swcc", "8")] {
+        let how = ["sim", program, "-p", protocol, "-m", "typhoon", "-n", nodes];
+        assert_eq!(output(&trivium(&how)), expected, "{protocol}, {nodes} nodes");
+    }
+}
+
+/// What is got and sent goes by the calls of a protocol that has them, with the same results.
+#[test]
+fn calls_of_a_protocol_bring_what_accesses_do() {
+    for (program, flags) in [
+        ("crates/trivium/tests/c-star/language.cs", ""),
+        ("crates/trivium/tests/c-star/blocks.cs", ""),
+        ("programs/cstar/ocean.cs", "-DROWS=20 -DCOLUMNS=12 -DSTEPS=3"),
+    ] {
+        let printed = |protocol: &str, more: &str, nodes: &str| {
+            let flags = format!("--cc={flags} {more}");
+            let run = trivium(&["sim", program, "-p", protocol, "-m", "typhoon", "-n", nodes, &flags]);
+            (output(&run), run.out.contains("uncached.Get ") || run.out.contains("uncached.Put "))
+        };
+        for nodes in ["3", "6"] {
+            let (by_calls, has_called) = printed("uncached", "", nodes);
+            let (by_accesses, has_not) = printed("uncached", "-DCSTAR_ACCESSES", nodes);
+            assert!(has_called && !has_not, "{program}");
+            assert_eq!(by_calls, by_accesses, "{program}, {nodes} nodes");
+            assert_eq!(printed("swcc", "", nodes).0, by_calls, "{program}, {nodes} nodes");
+        }
+    }
 }
 
 /// Every reduction, of every position and of none.

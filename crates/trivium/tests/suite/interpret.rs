@@ -31,6 +31,11 @@ fn every_construct_means_what_the_compiler_makes_of_it() {
 }
 
 #[test]
+fn shifts_and_commas_mean_what_the_compiler_makes_of_them() {
+    agrees("crates/trivium/tests/c-star/shifts.cs", &[]);
+}
+
+#[test]
 fn control_means_what_the_compiler_makes_of_it() {
     agrees("crates/trivium/tests/c-star/control.cs", &[]);
 }

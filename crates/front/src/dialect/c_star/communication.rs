@@ -3,27 +3,29 @@
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
 use super::flow::{Flow, GET, MEMORY, READ, SEND, WRITE};
-use super::parallel::{Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, two_ways, variable_of};
+use super::parallel::{
+    Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, reduces, two_ways, variable_of,
+};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
 
 /// The position at which a loop is, which asks for what others have; and nobody, where all indices are scalar.
-const OWN: &str = "&cstar_run.at, cstar_vp";
+pub(super) const OWN: &str = "&cstar_run.at, cstar_vp";
 const NOBODY: &str = "0, 0";
 
 /// Of a loop: what NOWHERE has room for.
 const MOST_NEAR: usize = 16;
 
 /// What is left-indexed: a parallel variable, or a part of it, in C.
-struct Indexed {
+pub(super) struct Indexed {
     /// The pointer that the variable is.
-    variable: String,
+    pub variable: String,
     /// What stands around the variable: `(`, and members and elements of it.
     before: String,
     after: String,
     /// Its name, or that of the array that it is in.
-    name: String,
+    pub name: String,
     is_number: bool,
     /// The shape's object, held against the number of indices if only the run knows how many it takes.
     object: String,
@@ -31,15 +33,31 @@ struct Indexed {
 
 impl Indexed {
     /// The object at a position that this is a pointer to.
-    fn object(&self, pointer: &str) -> String {
+    pub(super) fn object(&self, pointer: &str) -> String {
         let Indexed { variable, before, after, .. } = self;
         format!("{before}(*(__typeof__({variable})){pointer}){after}")
     }
 
     /// Where the variable of any node is at a place.
-    fn of(&self, place: &str) -> String {
+    pub(super) fn of(&self, place: &str) -> String {
         let Indexed { variable, object, .. } = self;
         format!("cstar_of({variable}, sizeof *{variable}, {object}, {place})")
+    }
+
+    /// This node's part of the variable, and its bytes.
+    fn own(&self) -> String {
+        let Indexed { variable, object, .. } = self;
+        format!("{variable}, cstar_part({object}, sizeof *{variable})")
+    }
+
+    /// A value is stored at a pointer to an element; by a call, if it is sent by calls.
+    fn sent(&self, pointer: &str, value: &str, has_calls: bool) -> String {
+        let object = self.object(pointer);
+        if !has_calls {
+            return format!("{object} = {value};");
+        }
+        let (ty, own) = (self.ty(), self.own());
+        format!("{{ {ty} cstar_value = {value}; cstar_send(&{object}, &cstar_value, sizeof cstar_value, {own}); }}")
     }
 
     /// Holds that a value is stored as a whole.
@@ -48,42 +66,73 @@ impl Indexed {
     }
 
     /// The type of its values.
-    fn ty(&self) -> String {
+    pub(super) fn ty(&self) -> String {
         let Indexed { variable, before, after, .. } = self;
+        if self.is_of_position() {
+            return format!("__typeof_unqual__(({{ {NOWHERE}{before}(*{variable}){after}; }}))");
+        }
         format!("__typeof_unqual__({before}(*{variable}){after})")
+    }
+
+    /// Whether it hangs on the position that asks which variable, or which element, it is.
+    fn is_of_position(&self) -> bool {
+        self.variable.contains("cstar_vp") || self.after.contains("cstar_vp")
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        self.is_number
+    }
+
+    /// The shape's object.
+    pub(super) fn shape(&self) -> &str {
+        &self.object
+    }
+
+    /// Where it is at the position of a loop that has found it nearby.
+    pub(super) fn found(&self, near: &str) -> String {
+        format!("(char *){near} + cstar_vp * (int)sizeof *{}", self.variable)
     }
 }
 
+/// A reduction: what a node has before its loop, what each position adds, and what comes of all nodes.
+pub(super) struct Partial {
+    pub begun: String,
+    pub added: String,
+    pub ended: String,
+}
+
 impl Loops<'_, '_> {
-    /// What is left-indexed, if there are as many indices as its shape has dimensions. Indices of its elements are found once, before the loop.
-    fn indexed(
+    /// What is left-indexed, if there are as many indices as its shape has dimensions, where they are counted. Scalar indices of its elements are found once, before
+    /// the loop.
+    pub(super) fn indexed(
         &mut self,
         expression: &Expression,
-        axes: &[Expression],
+        indices: Option<usize>,
         operand: &Expression,
         ahead: &mut Ahead,
     ) -> Option<Indexed> {
         let Some(variable) = variable_of(operand) else {
             let what = if is_parallel(self.draft, operand) {
-                "a left index of an expression is not there yet"
+                "only parallel variables have a left index, and this is an expression"
             } else {
                 "this is scalar, and only parallel variables have a left index"
             };
-            self.error(operand, what, "left-index a parallel variable");
+            self.error(operand, what, "left-index a parallel variable, which may be assigned before");
             return None;
         };
         let shape = variable.ty.parallel.clone()?;
-        if axes.len() != shape.rank && !shape.is_current() {
-            let indices =
-                if axes.len() == 1 { "1 index stands".to_string() } else { format!("{} indices stand", axes.len()) };
+        if let Some(count) = indices.filter(|count| *count != shape.rank && !shape.is_current()) {
+            let indices = if count == 1 { "1 index stands".to_string() } else { format!("{count} indices stand") };
             let message = format!("the shape {} has {}, and {indices} here", shape.name, dimensions(shape.rank));
             self.error(expression, message, "write one index for each, in brackets");
             return None;
         }
         self.elements(operand, ahead);
         let name = object(&shape.name);
-        let object =
-            if shape.is_current() { format!("cstar_of_rank(&{name}, {})", axes.len()) } else { format!("&{name}") };
+        let object = match indices.filter(|_| shape.is_current()) {
+            Some(count) => format!("cstar_of_rank(&{name}, {count})"),
+            None => format!("&{name}"),
+        };
         let (first, last) = (variable.first, variable.last);
         let before = if operand.first < first { self.tokens(operand.first, first - 1) } else { String::new() };
         let after = if last < operand.last { self.tokens(last + 1, operand.last) } else { String::new() };
@@ -97,11 +146,7 @@ impl Loops<'_, '_> {
             Form::Parentheses(part) | Form::Member { base: part, .. } => self.elements(part, ahead),
             Form::Index { base, index, .. } => {
                 self.elements(base, ahead);
-                if is_parallel(self.draft, index) {
-                    self.error(index, "a parallel index of what is left-indexed is not there yet", "index by a scalar");
-                } else {
-                    self.once(index, ahead);
-                }
+                self.inside(index, ahead);
             }
             _ => {}
         }
@@ -127,7 +172,7 @@ impl Loops<'_, '_> {
     }
 
     /// Private memory for a value at each position.
-    fn space(&self, ty: &str, name: &str, shape: &ParallelShape) -> String {
+    pub(super) fn space(&self, ty: &str, name: &str, shape: &ParallelShape) -> String {
         let object = object(&shape.name);
         format!("{ty} *{name} __attribute__((cleanup(cstar_release))) = cstar_space(&{object}, sizeof *{name}); ")
     }
@@ -141,19 +186,18 @@ impl Loops<'_, '_> {
         ahead: &mut Ahead,
     ) {
         let is_in_place = self.is_in_place(operand);
-        let Some(indexed) = self.indexed(expression, axes, operand, ahead) else { return };
         let Some(current) = self.current.clone() else { return };
-        let mut near = None;
+        let (mut indexed, mut near) = (None, None);
         let noted = self.noted(|loops| {
+            indexed = loops.indexed(expression, Some(axes.len()), operand, ahead);
+            let Some(indexed) = &indexed else { return };
             axes.iter().for_each(|axis| loops.inside(axis, ahead));
             loops.access(&indexed.name, GET);
-            near = loops.near(&indexed, axes);
+            near = loops.near(indexed, axes);
         });
-        let at = match near {
-            Some(near) => {
-                let found = format!("(char *){near} + cstar_vp * (int)sizeof *{}", indexed.variable);
-                two_ways(&near, &found, &format!("(char *){}", self.far(&indexed, axes)))
-            }
+        let Some(indexed) = indexed else { return };
+        let at = match &near {
+            Some(near) => two_ways(near, &indexed.found(near), &format!("(char *){}", self.far(&indexed, axes))),
             None => self.at(&indexed, axes, OWN),
         };
         let value = indexed.object(&at);
@@ -164,29 +208,43 @@ impl Loops<'_, '_> {
         }
         let name = self.temporary();
         ahead.declare(&self.space(&indexed.ty(), &name, &current));
-        ahead.get(&about(expression.first, &format!("{name}[cstar_vp] = {value}; ")), &noted);
+        // An index that is got by a call is there first.
+        if self.draft.has_calls && axes.iter().any(|axis| self.has_ahead(axis)) {
+            self.get_all(ahead);
+        }
+        let got = self.got(&indexed, &name, &value);
+        ahead.get(&about(expression.first, &got), &noted);
         self.draft.edits.replace(expression.first, expression.last, &format!("{name}[cstar_vp]"));
+    }
+
+    /// A position gets a value into private memory.
+    pub(super) fn got(&self, indexed: &Indexed, name: &str, value: &str) -> String {
+        match self.draft.has_calls {
+            true => format!("cstar_get(&{name}[cstar_vp], &{value}, sizeof {name}[cstar_vp], {}); ", indexed.own()),
+            false => format!("{name}[cstar_vp] = {value}; "),
+        }
     }
 
     /// What is left-indexed where only its type is wanted.
     pub(super) fn type_of_got(&mut self, expression: &Expression, axes: &[Expression], operand: &Expression) {
-        let Some(indexed) = self.indexed(expression, axes, operand, &mut Ahead::default()) else { return };
+        let Some(indexed) = self.indexed(expression, Some(axes.len()), operand, &mut Ahead::default()) else { return };
         let text = indexed.object(&indexed.variable);
         self.draft.edits.replace(expression.first, expression.last, &text);
     }
 
     /// What a loop gets at the same distance from all positions: where it is found, by runs.
     fn near(&mut self, indexed: &Indexed, axes: &[Expression]) -> Option<String> {
+        let steps: Option<Vec<String>> = axes.iter().enumerate().map(|(axis, index)| self.steps(axis, index)).collect();
+        self.near_by(indexed, steps?)
+    }
+
+    /// The same of a number of steps in each dimension.
+    pub(super) fn near_by(&mut self, indexed: &Indexed, mut steps: Vec<String>) -> Option<String> {
         let current = self.current.clone()?;
-        if self.near >= MOST_NEAR
-            || current.is_current()
-            || current.rank != axes.len()
-            || indexed.variable.contains("cstar_vp")
-        {
+        let is_known = !current.is_current() && current.rank == steps.len() && !indexed.is_of_position();
+        if self.near >= MOST_NEAR || !is_known {
             return None;
         }
-        let steps: Option<Vec<String>> = axes.iter().enumerate().map(|(axis, index)| self.steps(axis, index)).collect();
-        let mut steps = steps?;
         steps.resize(4, "0".into());
         let number = self.near;
         self.near += 1;
@@ -214,7 +272,7 @@ impl Loops<'_, '_> {
     /// `[i]p` with scalar indices: all nodes read one position.
     pub(super) fn one_position(&mut self, expression: &Expression, axes: &[Expression], operand: &Expression) {
         let mut ahead = Ahead::default();
-        let Some(indexed) = self.indexed(expression, axes, operand, &mut ahead) else { return };
+        let Some(indexed) = self.indexed(expression, Some(axes.len()), operand, &mut ahead) else { return };
         axes.iter().for_each(|axis| self.part(axis));
         let name = self.temporary();
         let value = indexed.object(&self.at(&indexed, axes, NOBODY));
@@ -246,7 +304,7 @@ impl Loops<'_, '_> {
     ) {
         let Form::LeftIndex { axes, operand } = &left.bare().form else { return };
         let mut ahead = Ahead::default();
-        let Some(indexed) = self.indexed(left, axes, operand, &mut ahead) else { return };
+        let Some(indexed) = self.indexed(left, Some(axes.len()), operand, &mut ahead) else { return };
         axes.iter().for_each(|axis| self.part(axis));
         self.part(right);
         let [place, value, pointer] = [(); 3].map(|()| self.temporary());
@@ -294,13 +352,23 @@ impl Loops<'_, '_> {
                 .help("there are += &= |= ^= <?= and >?=: what is sent in any order gives one result");
             return None;
         }
-        let indexed = self.indexed(left, axes, operand, ahead)?;
         let current = self.shape_for(expression)?;
+        let mut indexed = None;
         let noted = self.noted(|loops| {
+            indexed = loops.indexed(left, Some(axes.len()), operand, ahead);
             axes.iter().for_each(|axis| loops.inside(axis, ahead));
             loops.inside(right, ahead);
         });
+        let indexed = indexed?;
         let is_word = !is_combining && indexed.is_number;
+        if !is_word && indexed.is_of_position() {
+            self.error(
+                operand,
+                "which of several it goes to is not sent with a structure, or with what is combined",
+                "index by a scalar",
+            );
+            return None;
+        }
         if is_word && !is_used && noted.accesses.kinds(&indexed.name) == 0 {
             self.send_at_once(op, &indexed, axes, right, noted, ahead);
             return None;
@@ -316,7 +384,8 @@ impl Loops<'_, '_> {
         let text = if is_word {
             let noted = self.noted(|loops| loops.access(&indexed.name, SEND));
             let (over, at) = (self.loop_over(&current, noted), indexed.of(&format!("{place}[cstar_vp]")));
-            format!("{}{over}{} = {value}[cstar_vp]; ", indexed.is_word(), indexed.object(&at))
+            let sent = indexed.sent(&at, &format!("{value}[cstar_vp]"), self.draft.has_calls);
+            format!("{}{over}{sent} ", indexed.is_word())
         } else {
             self.post(&indexed, (op, width), &current, (&place, &value))
         };
@@ -337,8 +406,8 @@ impl Loops<'_, '_> {
         let Some(current) = self.current.clone() else { return };
         self.get_all(ahead);
         noted.join(&self.noted(|loops| loops.access(&indexed.name, SEND)));
-        let (over, at) = (self.loop_over(&current, noted), indexed.object(&self.at(indexed, axes, OWN)));
-        let stored = format!("{at} = {};", self.text(right));
+        let over = self.loop_over(&current, noted);
+        let stored = indexed.sent(&self.at(indexed, axes, OWN), &self.text(right), self.draft.has_calls);
         ahead.declare(&about(op, &format!("{}{over}{stored} ", indexed.is_word())));
     }
 
@@ -397,27 +466,69 @@ impl Loops<'_, '_> {
         let current = self.shape_for(operand)?;
         let mut ahead = Ahead::default();
         let noted = self.noted(|loops| loops.inside(operand, &mut ahead));
-        let name = self.temporary();
-        let is_of_bits = ["CSTAR_AND", "CSTAR_OR", "CSTAR_XOR"].contains(&operator);
-        let text = self.text(operand);
-        // What has no bits is refused where it stands.
-        let value = if is_of_bits { format!("(({text}) | 0)") } else { format!("+({text})") };
-        let (ahead, positions) = (self.done(ahead), positions(&current, &noted));
+        let partial = self.partial(operand, operator);
+        let ahead = self.done(ahead);
+        let text = self.reduced_after(&current, &partial, noted);
+        Some(format!("({{ {ahead}{text} }})"))
+    }
+
+    /// A loop of its own for what each position adds, which stands in it already; then what comes of all nodes.
+    fn reduced_after(&mut self, shape: &ParallelShape, partial: &Partial, noted: Noted) -> String {
+        let positions = positions(shape, &noted);
         let place = self.point(noted.accesses);
         self.flow.push(Flow::Barrier);
-        Some(format!(
-            "({{ {ahead}{place}{NOWHERE}__auto_type {name} = cstar_identity({operator}, 0 ? +({text}) : 0); {positions}{name} = cstar_combine({operator}, {name}, {value}); cstar_reduce({operator}, {name}); }})"
-        ))
+        format!("{place}{}{positions}{} {};", partial.begun, partial.added, partial.ended)
+    }
+
+    /// The same as an expression.
+    pub(super) fn reduced_alone(&mut self, shape: &ParallelShape, partial: &Partial, noted: Noted) -> String {
+        format!("({{ {} }})", self.reduced_after(shape, partial, noted))
+    }
+
+    /// The steps of a reduction of what stands in a loop already.
+    pub(super) fn partial(&mut self, operand: &Expression, operator: &str) -> Partial {
+        let name = self.temporary();
+        let text = self.text(operand);
+        // What has no bits is refused where it stands.
+        let is_of_bits = ["CSTAR_AND", "CSTAR_OR", "CSTAR_XOR"].contains(&operator);
+        let value = if is_of_bits { format!("(({text}) | 0)") } else { format!("+({text})") };
+        Partial {
+            begun: format!("__auto_type {name} = ({{ {NOWHERE}cstar_identity({operator}, 0 ? +({text}) : 0); }}); "),
+            added: format!("{name} = cstar_combine({operator}, {name}, {value});"),
+            ended: format!("cstar_reduce({operator}, {name})"),
+        }
+    }
+
+    /// Of `s = (+= e)` and `s += e`, where nothing else is done that could matter, and nothing before e's loop: the operator, e, and the tokens of
+    /// what is reduced.
+    pub(super) fn one_reduction<'e>(
+        &self,
+        expression: &'e Expression,
+    ) -> Option<(&'static str, &'e Expression, (usize, usize))> {
+        let Form::Assign { op, left, right } = &expression.form else { return None };
+        let is_plain = matches!(left.form, Form::Leaf) && !is_parallel(self.draft, left);
+        let (operator, operand) = match &right.bare().form {
+            Form::Reduce { op: inner, operand } if self.word(*op) == "=" && self.word(*inner) != "-=" => {
+                (self.operator(*inner), &**operand)
+            }
+            _ if reduces(&self.word(*op)) && self.word(*op) != "-=" => (self.operator(*op), &**right),
+            _ => return None,
+        };
+        let can_share = is_plain && is_parallel(self.draft, operand) && self.written.is_empty();
+        (can_share && !self.has_ahead(operand)).then_some((operator, operand, (right.first, right.last)))
     }
 
     /// Makes the condition of `&&`, `||` or `?:` the context in which what follows communicates. Gives the name of the context.
-    fn narrowed(&mut self, condition: &Expression, is_negated: bool, ahead: &mut Ahead) -> Option<String> {
-        if !is_parallel(self.draft, condition) {
-            self.error(
-                condition,
-                "this decides about what is done once or got from other positions, and is scalar",
-                "use if",
-            );
+    fn narrowed(
+        &mut self,
+        condition: &Expression,
+        is_negated: bool,
+        narrow: &[Expression],
+        ahead: &mut Ahead,
+    ) -> Option<String> {
+        let is_same_for_all = !is_parallel(self.draft, condition);
+        if is_same_for_all && !narrow.iter().all(|part| self.is_idle_without_positions(part)) {
+            self.error(condition, "this decides about what is done once, and is scalar", "use if");
             return None;
         }
         let current = self.current.clone()?;
@@ -438,7 +549,7 @@ impl Loops<'_, '_> {
     /// `a && b`, `a || b` where something of b is done ahead: at the positions that a leaves.
     pub(super) fn narrow_logic(&mut self, op: usize, left: &Expression, right: &Expression, ahead: &mut Ahead) {
         let is_or = self.word(op) == "||";
-        let Some(name) = self.narrowed(left, is_or, ahead) else { return };
+        let Some(name) = self.narrowed(left, is_or, std::slice::from_ref(right), ahead) else { return };
         self.inside(right, ahead);
         self.then(ahead, &format!("cstar_widen(&{name}); "));
         let sign = if is_or { "!" } else { "" };
@@ -451,7 +562,7 @@ impl Loops<'_, '_> {
             self.error(expression, "in `a ?: b` nothing is done once or got from other positions", "write `a ? a : b`");
             return;
         };
-        let Some(name) = self.narrowed(condition, false, ahead) else { return };
+        let Some(name) = self.narrowed(condition, false, &parts[1..], ahead) else { return };
         self.inside(yes, ahead);
         self.then(ahead, &format!("cstar_otherwise(&{name}); "));
         self.inside(no, ahead);

@@ -5,6 +5,7 @@ use super::flow::{Flow, READ, WRITE};
 use super::parallel::{
     Ahead, OF_SHAPES, callee, has_effects, is_left_index, is_parallel, object, reduces, signature, variable_of,
 };
+use super::shifts::is_shift;
 use super::{HOW_TO_CHOOSE, Loops, NO_SHAPE};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
@@ -172,6 +173,10 @@ impl Loops<'_, '_> {
             return;
         }
         let name = callee(self.draft, parts).to_string();
+        if is_shift(&name) {
+            self.scalar_shift(expression, parts);
+            return;
+        }
         if name == "pcoord" && self.draft.unevaluated {
             self.draft.edits.replace(expression.first, expression.last, "0");
             return;
@@ -242,9 +247,7 @@ impl Loops<'_, '_> {
             Form::Conditional { parts } => parts.iter().for_each(|part| self.inside(part, ahead)),
             Form::LeftIndex { axes, operand } => self.get(expression, axes, operand, ahead),
             Form::Parts(parts) => self.parallel_call(expression, parts, ahead),
-            Form::Comma { .. } => {
-                self.error(expression, "a parallel `,` is not there yet", "write two statements");
-            }
+            Form::Comma { left, right } => self.comma(expression, left, right, ahead),
             Form::Index { base, index, .. } => self.indices(expression, base, index, ahead),
             Form::Member { is_arrow: true, .. } => {
                 self.error(expression, "parallel pointers are not there", "use the structure itself");
@@ -252,6 +255,22 @@ impl Loops<'_, '_> {
             Form::Member { base, .. } => self.inside(base, ahead),
             Form::SplitPhase { .. } | Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape(_) => {}
         }
+    }
+
+    /// `a, b`: a is done at all positions, then b has the value.
+    fn comma(&mut self, expression: &Expression, left: &Expression, right: &Expression, ahead: &mut Ahead) {
+        let Some(current) = self.current.clone() else { return };
+        if is_parallel(self.draft, left) {
+            let noted = self.noted(|loops| loops.inside(left, ahead));
+            self.get_all(ahead);
+            let text = format!("{}(void)({}); ", self.loop_over(&current, noted), self.text(left));
+            ahead.declare(&about(left.first, &text));
+        } else {
+            self.scalar(left);
+            self.then(ahead, &about(left.first, &format!("(void)({}); ", self.text(left))));
+        }
+        self.inside(right, ahead);
+        self.draft.edits.replace(expression.first, expression.last, &self.text(right));
     }
 
     fn binary(&mut self, op: usize, left: &Expression, right: &Expression, ahead: &mut Ahead) {
@@ -367,6 +386,10 @@ impl Loops<'_, '_> {
             return;
         }
         let name = callee(self.draft, parts).to_string();
+        if is_shift(&name) {
+            self.shifted(expression, parts, ahead);
+            return;
+        }
         if name != "pcoord" {
             if !ELEMENTAL.contains(&name.as_str()) {
                 let argument = parts.iter().find(|part| is_parallel(self.draft, part)).unwrap_or(expression);

@@ -8,6 +8,7 @@ mod communication;
 mod expressions;
 mod flow;
 mod parallel;
+mod shifts;
 mod variables;
 
 use crate::draft::Draft;
@@ -221,9 +222,11 @@ impl<'p> Loops<'p, '_> {
             if is_parallel(self.draft, &whole.expression) {
                 self.parallel_statement(statement, whole, &mut group);
             } else {
-                self.close(&mut group);
                 self.begin(&whole.expression);
-                self.scalar(&whole.expression);
+                if !self.shares_loop(statement, &whole.expression, &mut group) {
+                    self.close(&mut group);
+                    self.scalar(&whole.expression);
+                }
             }
             self.others(statement.wholes.end);
         }
@@ -267,13 +270,50 @@ impl<'p> Loops<'p, '_> {
         }
     }
 
+    /// `s = (+= e)` after parallel statements: each position adds its value in their loop. Gives whether that is so; if not, nothing is done yet.
+    fn shares_loop(&mut self, statement: &Statement, expression: &Expression, group: &mut Option<Group>) -> bool {
+        let Some((operator, operand, whole)) = self.one_reduction(expression) else { return false };
+        let Some(Group { at, noted, shape, .. }) = group else { return false };
+        let shape = shape.clone();
+        if self.flow.len() != *at + 1 || self.current.as_ref() != Some(&shape) {
+            return false;
+        }
+        self.near = noted.near.last().map_or(0, |(number, _)| number + 1);
+        let own = self.noted(|loops| loops.inside(operand, &mut Ahead::default()));
+        let is_apart = noted.accesses.are_apart_from(&own.accesses);
+        let partial = self.partial(operand, operator);
+        if is_apart {
+            self.close(group);
+            let text = self.reduced_alone(&shape, &partial, own);
+            self.draft.edits.replace(whole.0, whole.1, &text);
+            return true;
+        }
+        let Some(mut group) = group.take() else { return false };
+        if let Some(Flow::Point(_, all)) = self.flow.last_mut() {
+            all.join(&own.accesses);
+        }
+        self.flow.push(Flow::Barrier);
+        group.noted.join(&own);
+        group.before.push_str(&partial.begun);
+        self.draft.edits.after(group.last, &format!(" {}", partial.added));
+        self.draft.edits.replace(whole.0, whole.1, &partial.ended);
+        self.finish(&group, statement.last);
+        true
+    }
+
     fn close(&mut self, group: &mut Option<Group>) {
         if let Some(group) = group.take() {
-            let done = self.tokens(group.first, group.last);
-            let begin = format!("{{ {}{}{{ ", group.before, positions_twice(&group.shape, &group.noted, &done));
-            self.draft.edits.before(group.first, &begin);
-            self.draft.edits.after(group.last, " } }");
+            self.finish(&group, group.last);
         }
+    }
+
+    /// The loop of a group. What belongs to its last token, and follows it up to `end`, is done after it.
+    fn finish(&mut self, group: &Group, end: usize) {
+        let done = self.tokens(group.first, group.last);
+        let begin = format!("{{ {}{}{{ ", group.before, positions_twice(&group.shape, &group.noted, &done));
+        self.draft.edits.before(group.first, &begin);
+        self.draft.edits.after(group.last, " }");
+        self.draft.edits.after(end, " }");
     }
 
     fn where_statement(

@@ -2,6 +2,7 @@
 
 use super::Loops;
 use super::flow::Accesses;
+use super::shifts::is_shift;
 use crate::draft::Draft;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Signature};
@@ -48,7 +49,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
         Form::Leaf => expression.ty.parallel.is_some(),
         Form::Coordinate(_) => true,
         Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape(_) | Form::SplitPhase { .. } => false,
-        Form::LeftIndex { axes, .. } => axes.iter().any(is),
+        Form::LeftIndex { axes, operand } => axes.iter().any(is) || has_parallel_index(draft, operand),
         Form::Parentheses(part)
         | Form::Member { base: part, .. }
         | Form::Prefix { operand: part, .. }
@@ -69,6 +70,15 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
                 _ => parts.iter().any(is),
             },
         },
+    }
+}
+
+/// Whether it hangs on the position that asks what of a variable is left-indexed.
+fn has_parallel_index(draft: &Draft, operand: &Expression) -> bool {
+    match &operand.form {
+        Form::Parentheses(part) | Form::Member { base: part, .. } => has_parallel_index(draft, part),
+        Form::Index { base, index, .. } => is_parallel(draft, index) || has_parallel_index(draft, base),
+        _ => false,
     }
 }
 
@@ -207,7 +217,8 @@ impl Loops<'_, '_> {
         let gets = std::mem::take(&mut ahead.gets);
         if let (false, Some(current)) = (gets.is_empty(), self.current.clone()) {
             let text = self.loop_over(&current, std::mem::take(&mut ahead.noted));
-            ahead.done.push_str(&format!("{text}{{ {gets}}} "));
+            let end = if self.draft.has_calls { "cstar_sync(); " } else { "" };
+            ahead.done.push_str(&format!("{text}{{ {gets}}} {end}"));
         }
     }
 
@@ -288,9 +299,10 @@ impl Loops<'_, '_> {
         }
     }
 
-    /// Whether what a left index reads is read where it stands, since the loop writes nothing of it.
+    /// Whether what a left index reads is read where it stands, since the loop writes nothing of it, and it comes by a load.
     pub(super) fn is_in_place(&self, operand: &Expression) -> bool {
-        variable_of(operand).is_some_and(|variable| !self.written.contains(&self.name_of(variable)))
+        !self.draft.has_calls
+            && variable_of(operand).is_some_and(|variable| !self.written.contains(&self.name_of(variable)))
     }
 
     /// Whether something of a parallel expression is done before its loop.
@@ -311,14 +323,42 @@ impl Loops<'_, '_> {
             | Form::Postfix { operand: part, .. }
             | Form::Cast { operand: part, .. } => has(part),
             Form::Index { base, index, .. } => has(base) || has(index),
-            // A send is done ahead.
+            // A send is done ahead, and what stands before a comma.
             Form::Assign { left, .. } | Form::OwnBinary { left, .. } if is_left_index(left) => true,
+            Form::Comma { .. } => true,
             Form::Binary { left, right, .. }
-            | Form::Comma { left, right }
             | Form::OwnBinary { left, right, .. }
             | Form::Assign { left, right, .. } => has(left) || has(right),
             Form::Conditional { parts } => parts.iter().any(has),
-            Form::Parts(parts) => signature(self.draft, parts).is_some() || parts[1..].iter().any(has),
+            Form::Parts(parts) => {
+                let gets = is_shift(callee(self.draft, parts)) && !parts.get(1).is_some_and(|of| self.is_in_place(of));
+                gets || signature(self.draft, parts).is_some() || parts[1..].iter().any(has)
+            }
+        }
+    }
+
+    /// Whether nothing is done ahead of a parallel expression if no position is active.
+    pub(super) fn is_idle_without_positions(&self, expression: &Expression) -> bool {
+        let is = |part: &Expression| self.is_idle_without_positions(part);
+        if !is_parallel(self.draft, expression) {
+            return match &expression.bare().form {
+                Form::Reduce { operand, .. } => is(operand),
+                _ => !has_effects(self.draft, expression),
+            };
+        }
+        match &expression.form {
+            Form::Leaf | Form::Coordinate(_) => true,
+            Form::LeftIndex { axes, operand } => axes.iter().all(is) && !has_effects_of_indices(self.draft, operand),
+            Form::Parentheses(part)
+            | Form::Member { base: part, .. }
+            | Form::Prefix { operand: part, .. }
+            | Form::Postfix { operand: part, .. }
+            | Form::Cast { operand: part, .. } => is(part),
+            Form::Index { base, index, .. } => is(base) && is(index),
+            Form::Binary { left, right, .. } | Form::OwnBinary { left, right, width: 2, .. } => is(left) && is(right),
+            Form::Conditional { parts } => parts.iter().all(is),
+            Form::Parts(parts) => signature(self.draft, parts).is_none() && parts[1..].iter().all(is),
+            _ => false,
         }
     }
 }

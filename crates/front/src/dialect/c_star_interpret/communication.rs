@@ -53,6 +53,33 @@ impl Meant<'_, '_> {
         format!("{name}[cstar_vp]")
     }
 
+    /// The value so many steps away in one dimension: around its end, or another one beyond it.
+    pub(super) fn shifted(
+        &mut self,
+        operand: &Expression,
+        border: Option<&Expression>,
+        [dimension, distance]: [&Expression; 2],
+        code: &mut String,
+    ) -> String {
+        let border = border.map(|border| self.value(border, code));
+        let (dimension, distance) = (self.value(dimension, code), self.value(distance, code));
+        let (name, shape) = (self.temporary(), self.shape());
+        let value = self.place(operand, "cstar_at", code);
+        let to = format!(
+            "cstar_moved(&{}, cstar_vp, {dimension}, {distance}, {})",
+            object(&shape),
+            u8::from(border.is_none())
+        );
+        let taken = match border {
+            Some(border) => format!("if (cstar_at < 0) {name}[cstar_vp] = {border}; else {name}[cstar_vp] = {value};"),
+            None => format!("{name}[cstar_vp] = {value};"),
+        };
+        let ty = format!("__typeof_unqual__(({{ {value}; }}))");
+        let all = self.space(&name, &ty) + &each(&shape, &format!("int cstar_at = {to}; {taken}"));
+        code.push_str(&all);
+        format!("{name}[cstar_vp]")
+    }
+
     /// `[i]p` with scalar indices: the value at one position.
     pub(super) fn one_position(&mut self, expression: &Expression, axes: &[Expression], operand: &Expression) {
         let mut code = String::new();

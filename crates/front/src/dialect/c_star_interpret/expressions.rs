@@ -201,6 +201,15 @@ impl Meant<'_, '_> {
 
     /// A call that is made at each position.
     fn elemental(&mut self, parts: &[Expression], code: &mut String) -> String {
+        match (called(self.draft, parts), parts) {
+            ("from_torus_dim", [_, operand, dimension, distance]) => {
+                return self.shifted(operand, None, [dimension, distance], code);
+            }
+            ("from_grid_dim", [_, operand, border, dimension, distance]) => {
+                return self.shifted(operand, Some(border), [dimension, distance], code);
+            }
+            _ => {}
+        }
         let arguments: Vec<String> = parts[1..].iter().map(|part| self.value(part, code)).collect();
         if called(self.draft, parts) == "pcoord" {
             return self.coordinate(&arguments.join(", "));
@@ -358,8 +367,11 @@ impl Meant<'_, '_> {
                     Some(result) => format!("(*({} *)0)", result.c),
                     None => return false,
                 },
-                None if called(self.draft, parts) == "pcoord" => "0".into(),
-                None => return false,
+                None => match (called(self.draft, parts), parts.get(1)) {
+                    ("pcoord", _) => "0".into(),
+                    ("from_torus_dim" | "from_grid_dim", Some(operand)) => self.place(operand, "0", &mut String::new()),
+                    _ => return false,
+                },
             },
             _ => return false,
         };

@@ -28,6 +28,15 @@ fn parts(expression: &Expression) -> Vec<&Expression> {
     }
 }
 
+/// The indices on the right of what is left-indexed.
+fn indices(operand: &Expression) -> Vec<&Expression> {
+    match &operand.form {
+        Form::Parentheses(part) | Form::Member { base: part, .. } => indices(part),
+        Form::Index { base, index, .. } => indices(base).into_iter().chain([&**index]).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// The name of what a call calls; none if it has none.
 pub(super) fn called<'d>(draft: &'d Draft, parts: &[Expression]) -> &'d str {
     let name = parts.first().filter(|name| matches!(name.form, Form::Leaf) && name.first == name.last);
@@ -71,7 +80,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
         _ if expression.ty.parallel.is_some() && matches!(expression.form, Form::Leaf | Form::Index { .. }) => true,
         Form::Coordinate(_) => true,
         Form::Reduce { .. } | Form::SizeOf(_) | Form::Block | Form::Shape(_) | Form::Leaf => false,
-        Form::LeftIndex { axes, .. } => any(&axes.iter().collect::<Vec<_>>()),
+        Form::LeftIndex { axes, operand } => any(&axes.iter().collect::<Vec<_>>()) || any(&indices(operand)),
         Form::Assign { op, left, right } => any(&[left]) || any(&[right]) && !is_reduced(draft, *op, 1, left),
         Form::OwnBinary { op, width: 3, left, right } => {
             any(&[left]) || any(&[right]) && !is_reduced(draft, *op, 3, left)

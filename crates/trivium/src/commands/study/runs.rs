@@ -61,7 +61,7 @@ pub struct StudyRunner<'a> {
     pub jobs: u32,
     /// Whether long runs are carried out; what is kept of them is used in any case.
     pub with_long: bool,
-    programs: BTreeMap<(String, Option<String>, u32), Program>,
+    programs: BTreeMap<(String, Option<String>, u32, bool), Program>,
 }
 
 /// All that a run needs.
@@ -137,12 +137,13 @@ impl StudyRunner<'_> {
         let settings = Settings { protocol: plan.parameters.clone(), ..Settings::default() };
         let protocols = library::protocols(&plan.protocols, &settings)?;
         let machine = plan.machine()?;
-        let known = (plan.program.clone(), plan.cc.clone(), plan.block);
+        let files = [PathBuf::from(&plan.program)];
+        let has_calls = program::has_calls(&files, &protocols);
+        let known = (plan.program.clone(), plan.cc.clone(), plan.block, has_calls);
         let program = match self.programs.get(&known) {
             Some(program) => program.clone(),
             None => {
-                let program =
-                    program::load(&[PathBuf::from(&plan.program)], plan.cc.as_deref(), &protocols, plan.block)?;
+                let program = program::load(&files, plan.cc.as_deref(), &protocols, plan.block)?;
                 self.programs.insert(known, program.clone());
                 program
             }
