@@ -6,6 +6,7 @@ mod choose;
 mod features;
 mod generate;
 mod machine;
+mod mistakes;
 pub mod mutants;
 mod number;
 mod options;
