@@ -1,16 +1,19 @@
 //! Which random programs are tried.
 
 use super::tree::Program;
+use super::trial::Setup;
 use super::{generate, machine, text};
 use crate::random::Random;
 
-/// A random program, which is not too long.
+/// A random program, which is not too long, and is tried on so many nodes first of all.
 ///
 /// # Errors
 /// The generator has made one that is wrong.
 pub fn program(seed: u64, case: u64) -> Result<Program, String> {
+    let setups = Setup::asked(&[], &[]);
+    let nodes = setups[(case % setups.len() as u64) as usize].nodes();
     for attempt in 0..20 {
-        let program = generate::generated(Random::of_case(seed.wrapping_mul(1009).wrapping_add(attempt), case));
+        let program = generate::generated(Random::of_case(seed.wrapping_mul(1009).wrapping_add(attempt), case), nodes);
         match machine::printed(&program, 1, &[]) {
             Ok(_) => return Ok(program),
             Err(what) if what.contains("does too much") => {}
