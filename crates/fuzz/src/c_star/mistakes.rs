@@ -8,6 +8,13 @@ pub struct Mistake {
     pub instead: &'static str,
 }
 
+impl Mistake {
+    /// The file with the mistake.
+    pub fn in_source(&self, source: &str) -> String {
+        source.replacen(self.text, self.instead, 1)
+    }
+}
+
 const HEADER: &str = "programs/include/cstar.h";
 const LIBRARY: &str = "programs/include/cstar.c";
 const COMMUNICATION: &str = "crates/front/src/dialect/c_star/communication.rs";

@@ -10,6 +10,9 @@ use std::process::Command;
 /// What of the workspace is not copied.
 const LEFT_OUT: [&str; 6] = ["target", ".git", ".venv", "c-star-out", "fuzz-out", "stress-out"];
 
+/// The program as it is, in the folder of the copy.
+const WITHOUT_MISTAKES: &str = "trivium-without-mistakes";
+
 /// Makes one mistake after the other, and tries random programs until one shows it; gives how many none has shown.
 ///
 /// # Errors
@@ -18,7 +21,7 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
     let root = std::env::current_dir().map_err(|error| error.to_string())?;
     let folder = root.join("target/c-star-mutants");
     copied(&root, &folder)?;
-    let right = folder.join("trivium-without-mistakes");
+    let right = folder.join(WITHOUT_MISTAKES);
     std::fs::copy(built(&folder)?, &right).map_err(|error| format!("{}: {error}", right.display()))?;
     let chosen = |number: &usize| options.case.is_none_or(|case| case == *number as u64);
     let mut missed = 0;
@@ -27,8 +30,12 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
         let path = folder.join(mistake.file);
         let source = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let write = |text: &str| std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()));
-        write(&source.replacen(mistake.text, mistake.instead, 1))?;
-        let found = built(&folder).and_then(|trivium| first_wrong(options, &trivium, &right));
+        write(&mistake.in_source(&source))?;
+        let made = match with_library(&right, &source, &mistake.in_source(&source)) {
+            Some(program) => written(&folder.join("trivium-with-a-mistake"), &program),
+            None => built(&folder),
+        };
+        let found = made.and_then(|trivium| first_wrong(options, &trivium, &right));
         write(&source)?;
         match found.map_err(|what| format!("{}: {what}", mistake.name))? {
             Some((case, what)) => {
@@ -59,6 +66,37 @@ fn first_wrong(options: &CStarOptions, trivium: &Path, right: &Path) -> Result<O
         }
     }
     Ok(None)
+}
+
+/// The program with another text of a file of the library, which stands in it: as long as the file was, so that nothing has to be built.
+fn with_library(program: &Path, source: &str, instead: &str) -> Option<Vec<u8>> {
+    let mut program = std::fs::read(program).ok()?;
+    let mut instead = instead.as_bytes().to_vec();
+    if instead.len() > source.len() {
+        return None;
+    }
+    instead.resize(source.len(), b'\n');
+    let found = places(&program, source.as_bytes());
+    let [at] = found[..] else { return None };
+    program[at..at + source.len()].copy_from_slice(&instead);
+    Some(program)
+}
+
+/// Where a text stands.
+fn places(all: &[u8], text: &[u8]) -> Vec<usize> {
+    let first = text.first().copied();
+    (0..(all.len() + 1).saturating_sub(text.len()))
+        .filter(|at| all.get(*at).copied() == first && all[*at..].starts_with(text))
+        .collect()
+}
+
+/// Writes a program.
+fn written(path: &Path, program: &[u8]) -> Result<PathBuf, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::write(path, program).map_err(told)?;
+    let right = path.with_file_name(WITHOUT_MISTAKES).metadata().map_err(told)?.permissions();
+    std::fs::set_permissions(path, right).map_err(told)?;
+    Ok(path.to_path_buf())
 }
 
 /// The sources of the workspace as they are, without what was built of them. What stays the same is not built again.
