@@ -184,7 +184,7 @@ pub enum Expression {
     Reduce(Reduction, Box<Expression>),
     Get(Vec<Expression>, Object),
     Call(Call),
-    /// `[i]x = e`: it gives what each position sends.
+    /// `[i]x = e`, or `x = e`: it gives what each position sends.
     Send(Vec<Expression>, Object, Box<Expression>),
     /// `++s`, or `s++`, of a scalar; as a statement of its own also of what is parallel.
     Step {

@@ -255,7 +255,7 @@ impl Generator {
         Statement::With(crate::c_star::tree::ShapeName::Named(shape), vec![Statement::Everywhere(vec![assign])])
     }
 
-    /// `x = ([i]y = e) + k`, and `x = c && ([i]y = e)`: nothing else of the expression names y.
+    /// `x = ([i]y = e) + k`, `x = c && ([i]y = e)`, and without a left index: nothing else of the expression names y.
     pub(super) fn send_inside(&mut self) -> Option<Vec<Statement>> {
         let current = self.scope.current?;
         let own = self.own_variables();
@@ -271,7 +271,7 @@ impl Generator {
         let condition = if is_behind { Some(self.condition(1, Values::Parallel).tree) } else { None };
         let condition =
             condition.filter(|condition| self.program.is_parallel(condition) && !self.names(condition, sent));
-        let indices = self.permutation(shape);
+        let indices = self.permutation_or_none(shape);
         self.scope.is_narrow |= condition.is_some();
         let value = self.surely_parallel(2).map(|value| self.assignable(value, of).tree);
         self.scope.is_narrow = false;
@@ -282,7 +282,7 @@ impl Generator {
                 let object = self.plain_object(other);
                 let of = self.program.type_of_object(&object);
                 if of.is_real() == self.program.type_of(&value).is_real() && !of.is_real() {
-                    Expression::Send(self.permutation(shape), object, Box::new(value))
+                    Expression::Send(self.permutation_or_none(shape), object, Box::new(value))
                 } else {
                     value
                 }
@@ -304,6 +304,10 @@ impl Generator {
         let of = self.program.type_of_object(&target);
         let made = self.assignable(made, of);
         Some(vec![Statement::Assign(target, None, made.tree)])
+    }
+
+    fn permutation_or_none(&mut self, shape: usize) -> Vec<Expression> {
+        if self.random.once_in(3) { Vec::new() } else { self.permutation(shape) }
     }
 
     /// An object whose indices do nothing.

@@ -159,7 +159,7 @@ impl Machine<'_> {
         view: &View,
     ) -> Result<Vec<Value>> {
         let of = self.program.type_of_object(object);
-        let found = self.elsewhere(indices, object, view)?;
+        let found = if indices.is_empty() { self.cells(object, view)? } else { self.elsewhere(indices, object, view)? };
         let values = self.parallel(value, view)?;
         let sent: Vec<(usize, Value)> = view.active().map(|at| (found[at], values[at])).collect();
         self.stored(object, None, &sent)?;
