@@ -5,13 +5,14 @@ use super::trial::Setup;
 use super::{generate, machine, text};
 use crate::random::Random;
 
-/// A random program, which is not too long, and is tried on so many nodes first of all.
+/// A random program, which is not too long.
 ///
 /// # Errors
 /// The generator has made one that is wrong.
 pub fn program(seed: u64, case: u64) -> Result<Program, String> {
     let setups = Setup::asked(&[], &[]);
-    let nodes = setups[(case % setups.len() as u64) as usize].nodes();
+    let (round, number) = (case / setups.len() as u64, case % setups.len() as u64);
+    let nodes = setups[number as usize].one_of_nodes(round);
     for attempt in 0..20 {
         let program = generate::generated(Random::of_case(seed.wrapping_mul(1009).wrapping_add(attempt), case), nodes);
         match machine::printed(&program, 1, &[]) {

@@ -23,7 +23,7 @@ const FLOW: &str = "crates/front/src/dialect/c_star/flow.rs";
 const PARALLEL: &str = "crates/front/src/dialect/c_star/parallel.rs";
 const STATEMENTS: &str = "crates/front/src/dialect/c_star/mod.rs";
 
-pub const MISTAKES: [Mistake; 22] = [
+pub const MISTAKES: [Mistake; 30] = [
     Mistake {
         name: "a context is not given back where it is left",
         file: LIBRARY,
@@ -155,5 +155,53 @@ pub const MISTAKES: [Mistake; 22] = [
         file: STATEMENTS,
         text: "let before = self.current.replace(shape.clone());\n                self.statement(inner);",
         instead: "let before = self.current.clone();\n                self.statement(inner);",
+    },
+    Mistake {
+        name: "no barrier between writing and sending",
+        file: FLOW,
+        text: "        _ if is(WRITE, SEND) => \"written, then sent\",\n",
+        instead: "",
+    },
+    Mistake {
+        name: "rectangles at the right end are as wide as the others",
+        file: LIBRARY,
+        text: "int width = least(state->columns, shape->size[1] - side * state->columns);",
+        instead: "int width = state->columns;",
+    },
+    Mistake {
+        name: "what is near is looked for in the first row",
+        file: HEADER,
+        text: "for (int i = 0; i < shape->rank - 1; i++) indices[i] += run->others[i];",
+        instead: "for (int i = 1; i < shape->rank - 1; i++) indices[i] += run->others[i];",
+    },
+    Mistake {
+        name: "values are taken before all nodes have posted theirs",
+        file: LIBRARY,
+        text: "    cstar_barrier(\"values that are sent\");\n",
+        instead: "",
+    },
+    Mistake {
+        name: "what a function has done is forgotten when it returns",
+        file: FLOW,
+        text: "state.done.join(&summary.leaves);\n        state",
+        instead: "state",
+    },
+    Mistake {
+        name: "each reduction has the memory of the one before",
+        file: LIBRARY,
+        text: "    turn ^= 1;\n",
+        instead: "",
+    },
+    Mistake {
+        name: "behind `:` positions stay chosen for all that follows",
+        file: COMMUNICATION,
+        text: "        self.inside(no, ahead);\n        self.then(ahead, &format!(\"cstar_widen(&{name}); \"));\n",
+        instead: "        self.inside(no, ahead);\n",
+    },
+    Mistake {
+        name: "behind the labels of `switch` nothing is looked at",
+        file: FLOW,
+        text: "self.entries.push(Some(state.clone()));",
+        instead: "self.entries.push(None);",
     },
 ];

@@ -61,7 +61,7 @@ fn first_wrong(options: &CStarOptions, trivium: &Path, right: &Path) -> Result<O
         let program = program(options.seed, case)?;
         let Some(wrong) = bench.wrong(&program, setup)? else { continue };
         match without.wrong(&program, setup)? {
-            None => return Ok(Some((case, format!("{}: {}", setup.shown(), wrong.what)))),
+            None => return Ok(Some((case, format!("{}: {}", setup.with(wrong.nodes).shown(), wrong.what)))),
             Some(wrong) => println!("program {case} is wrong without a mistake: {}", wrong.what),
         }
     }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// No real variable holds a greater number, or a smaller one than its negative.
 const REAL_LIMIT: i128 = 1_000_000;
 
-/// The program of a row of random numbers, which is tried on so many nodes first of all.
+/// The program of a row of random numbers, which is tried on so many nodes among others.
 pub fn generated(random: Random, nodes: usize) -> Program {
     let mut generator = Generator {
         random,

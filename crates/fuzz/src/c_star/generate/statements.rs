@@ -71,9 +71,9 @@ impl Generator {
             40 if depth > 0 && self.scope.loops < 2 => one(self.do_loop(depth)),
             41 | 42 if depth > 0 => self.bounded(depth),
             43 | 44 => self.send_inside(),
-            24 | 25 if depth > 0 && self.scope.loops < 2 => one(self.for_loop(depth)),
-            26 if depth > 0 && self.scope.loops < 2 => one(self.while_loop(depth)),
-            27 => self.leave(),
+            24 if depth > 0 && self.scope.loops < 2 => one(self.for_loop(depth)),
+            25 if depth > 0 && self.scope.loops < 2 => one(self.while_loop(depth)),
+            26 | 27 => self.leave(),
             28 => self.print(),
             29 => self.procedure_call(),
             30 => one(self.scalar_declaration()),
@@ -82,7 +82,8 @@ impl Generator {
             35 | 36 => self.combining_send(),
             37 => self.copy(),
             38 => one(self.step()),
-            _ => self.own_checkpoint().map(|statement| vec![statement]),
+            45 => self.own_checkpoint().map(|statement| vec![statement]),
+            _ => self.parallel_assignment(),
         }
     }
 
