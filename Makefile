@@ -126,7 +126,8 @@ c-star-random: build
 	nice -n 5 target/release/trivium-fuzz c-star --cases $(CASES) --seed $(SEED) $(if $(CASE),--case $(CASE)) \
 		$(if $(NODES),--nodes $(NODES)) $(if $(HOW),--protocols $(HOW))
 
-# Mistakes in the compiler of C*, one at a time, built in a folder of their own: whether CASES random programs show each. Takes minutes for each; CASE=4 is one of them.
+# Mistakes in the compiler of C*, one at a time, built in a folder of their own, the first time as a whole: whether CASES random programs show each. Those in
+# its library are put into the program that is there. CASE=4 is one of them.
 c-star-mutants: build
 	$(CARGO) build --release --locked -p trivium-fuzz
 	nice -n 5 target/release/trivium-fuzz c-star-mutants --cases $(CASES) --seed $(SEED) $(if $(CASE),--case $(CASE))

@@ -175,6 +175,15 @@ fn a_barrier_stands_where_nodes_must_come_together() {
         (format!("while (s) {{ x = 1; if (s == 2) break; s++; }} y = {shifted}x;"), &["xwritten,thengot"]),
         (format!("switch (s) {{ case 1: x = 1; break; case 2: y = {shifted}x; }} x = 3;"), &["xgot,thenwritten"]),
         (format!("switch (s) {{ case 1: x = 1; case 2: y = {shifted}x; }}"), &["xwritten,thengot"]),
+        // `continue` goes on at the condition of `do`, and at the last part of the head of `for`.
+        (
+            "do { x = 1; if (s) continue; v[0] = (+= y); } while ([0]x);".into(),
+            &["xgot,thenwritten", "xwritten,thengot"],
+        ),
+        (
+            "for (s = 0; s < 9; s += [0]x) { x = 1; if (s) continue; v[0] = (+= y); }".into(),
+            &["xwritten,thengot", "xgot,thenwritten"],
+        ),
         ("x = 1; s = [3]x;".into(), &["xwritten,thengot"]),
         ("s = s ? [3]x : [4]x; x = 2;".into(), &["xgot,thenwritten"]),
         ("x = 1; s = s ? [3]x : [4]x;".into(), &["xwritten,thengot", "xwritten,thengot"]),

@@ -6,6 +6,7 @@ mod choose;
 mod features;
 mod generate;
 mod machine;
+mod mistakes;
 pub mod mutants;
 mod number;
 mod options;
@@ -38,14 +39,15 @@ pub fn try_programs(options: &CStarOptions) -> Result<u64, String> {
         let Some(wrong) = bench.wrong(&program, setup)? else { continue };
         findings += 1;
         // One that is tried by itself is also made shorter: that takes a hundred runs.
-        let program = if options.case.is_some() { shorter(&bench, &program, setup)? } else { program };
+        let setup = &setup.with(wrong.nodes);
+        let program = if options.case.is_some() { shorter(&bench, &program, setup, wrong.nodes)? } else { program };
         let file = keep(&options.keep, &format!("{}-{case}.cs", options.seed), &program)?;
         println!("FINDING in case {case}, {}: {}", setup.shown(), wrong.what);
-        println!("  trivium {}", setup.command(&file));
+        println!("  trivium {}", setup.command(&file, wrong.nodes));
         println!(
             "  again: make c-star-random SEED={} CASE={case} NODES={} HOW={}",
             options.seed,
-            setup.nodes(),
+            wrong.nodes,
             setup.protocol()
         );
     }
@@ -56,11 +58,11 @@ pub fn try_programs(options: &CStarOptions) -> Result<u64, String> {
 }
 
 /// The program without what is not needed for it to print something else than it must.
-fn shorter(bench: &Bench, program: &Program, setup: &Setup) -> Result<Program, String> {
+fn shorter(bench: &Bench, program: &Program, setup: &Setup, nodes: usize) -> Result<Program, String> {
     let has_failed = bench.wrong(program, setup)?.is_some_and(|wrong| wrong.has_failed);
     shorten::shortened(program, &mut |shorter| {
         // To leave a statement out may make a program wrong by itself.
-        let is_right = [1, setup.nodes()].iter().all(|nodes| machine::printed(shorter, *nodes, &[]).is_ok());
+        let is_right = [1, nodes].iter().all(|nodes| machine::printed(shorter, *nodes, &[]).is_ok());
         Ok(is_right && bench.wrong(shorter, setup)?.is_some_and(|wrong| wrong.has_failed == has_failed))
     })
 }

@@ -1,165 +1,17 @@
 //! Mistakes that are made in the compiler of C* on purpose, one at a time, to see whether random programs find them: `trivium-fuzz c-star-mutants`.
 
 use super::choose::program;
+use super::mistakes::MISTAKES;
 use super::options::CStarOptions;
 use super::trial::{Bench, Setup};
-use crate::run::copy;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A mistake: in a file, a text that stands there once, and what stands in its place.
-struct Mistake {
-    name: &'static str,
-    file: &'static str,
-    text: &'static str,
-    instead: &'static str,
-}
-
-const HEADER: &str = "programs/include/cstar.h";
-const LIBRARY: &str = "programs/include/cstar.c";
-const COMMUNICATION: &str = "crates/front/src/dialect/c_star/communication.rs";
-const EXPRESSIONS: &str = "crates/front/src/dialect/c_star/expressions.rs";
-const FLOW: &str = "crates/front/src/dialect/c_star/flow.rs";
-const PARALLEL: &str = "crates/front/src/dialect/c_star/parallel.rs";
-const STATEMENTS: &str = "crates/front/src/dialect/c_star/mod.rs";
-
-const MISTAKES: [Mistake; 22] = [
-    Mistake {
-        name: "a context is not given back where it is left",
-        file: LIBRARY,
-        text: "    cstar_widen(context);\n    free(context->mask);",
-        instead: "    free(context->mask);",
-    },
-    Mistake {
-        name: "`else` is about the same positions as `where`",
-        file: LIBRARY,
-        text: "context->mask[i] = !context->mask[i] &&",
-        instead: "context->mask[i] = context->mask[i] &&",
-    },
-    Mistake {
-        name: "`else` forgets the context around `where`",
-        file: LIBRARY,
-        text: "!context->mask[i] && (!context->outer || context->outer[i]);",
-        instead: "!context->mask[i];",
-    },
-    Mistake {
-        name: "positions that are not active become so in an inner `where`",
-        file: LIBRARY,
-        text: "memset(mask, 0, (size_t)state->count);",
-        instead: "memset(mask, 1, (size_t)state->count);",
-    },
-    Mistake {
-        name: "`everywhere` keeps the context",
-        file: LIBRARY,
-        text: "    shape->state->context = 0;\n    return context;",
-        instead: "    return context;",
-    },
-    Mistake {
-        name: "a run with one inactive position is taken for whole",
-        file: LIBRARY,
-        text: "{begin, end, !hole}",
-        instead: "{begin, end, 1}",
-    },
-    Mistake {
-        name: "a local variable does not begin with zeros where positions are not active",
-        file: LIBRARY,
-        text: "if (!is_filled || shape->state->context) memset",
-        instead: "if (!is_filled) memset",
-    },
-    Mistake {
-        name: "blocks are one position larger than they must be",
-        file: LIBRARY,
-        text: "(all + nodes - 1) / nodes",
-        instead: "(all + nodes) / nodes",
-    },
-    Mistake {
-        name: "the least of no position is 0",
-        file: HEADER,
-        text: "operator == CSTAR_MIN ? MOST :",
-        instead: "operator == CSTAR_MIN ? 0 :",
-    },
-    Mistake {
-        name: "a node's second child is left out of the tree",
-        file: HEADER,
-        text: "child <= 2 * node + 2 &&",
-        instead: "child <= 2 * node + 1 &&",
-    },
-    Mistake {
-        name: "nodes are a chain and no tree",
-        file: HEADER,
-        text: "int child = 2 * node + 1; child <= 2 * node + 2 &&",
-        instead: "int child = node + 1; child <= node + 1 &&",
-    },
-    Mistake {
-        name: "a run does not end where what is near goes on at another node",
-        file: LIBRARY,
-        text: "least(*count, least(rest, shape->size[last] - (int)begin))",
-        instead: "least(*count, shape->size[last] - (int)begin)",
-    },
-    Mistake {
-        name: "what is near may be in the next row",
-        file: LIBRARY,
-        text: "least(rest, shape->size[last] - (int)begin)",
-        instead: "rest",
-    },
-    Mistake {
-        name: "what a statement gets is read while it writes it",
-        file: PARALLEL,
-        text: "is_some_and(|variable| !self.written.contains(&self.name_of(variable)))",
-        instead: "is_some()",
-    },
-    Mistake {
-        name: "no barrier between writing and getting",
-        file: FLOW,
-        text: "        _ if is(WRITE, GET) => \"written, then got\",\n",
-        instead: "",
-    },
-    Mistake {
-        name: "no barrier between getting and writing",
-        file: FLOW,
-        text: "        _ if is(GET, WRITE) => \"got, then written\",\n",
-        instead: "",
-    },
-    Mistake {
-        name: "no barrier between sending and reading",
-        file: FLOW,
-        text: "        _ if is(SEND, READ) => \"sent, then read\",\n",
-        instead: "",
-    },
-    Mistake {
-        name: "of a loop only the first round is looked at",
-        file: FLOW,
-        text: "            if next == begin {",
-        instead: "            if next == begin || begin.is_some() {",
-    },
-    Mistake {
-        name: "what is scalar and has effects is done at each position",
-        file: EXPRESSIONS,
-        text: "let is_before = has_effects(self.draft, expression);",
-        instead: "let is_before = false;",
-    },
-    Mistake {
-        name: "behind `||` those positions communicate at which the first operand is true",
-        file: COMMUNICATION,
-        text: "self.narrowed(left, is_or, ahead)",
-        instead: "self.narrowed(left, false, ahead)",
-    },
-    Mistake {
-        name: "`s -= x` subtracts something else than the sum",
-        file: EXPRESSIONS,
-        text: "if self.word(op) == \"-=\" { \"CSTAR_ADD\" } else { self.operator(op) };\n            if let",
-        instead: "if self.word(op) == \"-=\" { \"CSTAR_XOR\" } else { self.operator(op) };\n            if let",
-    },
-    Mistake {
-        name: "in an inner statement of `with` the shape around it is current",
-        file: STATEMENTS,
-        text: "let before = self.current.replace(shape.clone());\n                self.statement(inner);",
-        instead: "let before = self.current.clone();\n                self.statement(inner);",
-    },
-];
-
 /// What of the workspace is not copied.
 const LEFT_OUT: [&str; 6] = ["target", ".git", ".venv", "c-star-out", "fuzz-out", "stress-out"];
+
+/// The program as it is, in the folder of the copy.
+const WITHOUT_MISTAKES: &str = "trivium-without-mistakes";
 
 /// Makes one mistake after the other, and tries random programs until one shows it; gives how many none has shown.
 ///
@@ -169,18 +21,8 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
     let root = std::env::current_dir().map_err(|error| error.to_string())?;
     let folder = root.join("target/c-star-mutants");
     copied(&root, &folder)?;
-    let trivium = built(&folder)?;
-    let bench = Bench::new(&trivium)?;
-    let setups = Setup::asked(&options.nodes, &options.protocols);
-    // What is wrong without a mistake shows none.
-    let mut right = Vec::new();
-    for case in 0..options.cases {
-        match wrong(&bench, &setups, options.seed, case)? {
-            None => right.push(case),
-            Some(what) => println!("program {case} is wrong without a mistake: {what}"),
-        }
-    }
-    let first = || first_wrong(&bench, &setups, options.seed, &right);
+    let right = folder.join(WITHOUT_MISTAKES);
+    std::fs::copy(built(&folder)?, &right).map_err(|error| format!("{}: {error}", right.display()))?;
     let chosen = |number: &usize| options.case.is_none_or(|case| case == *number as u64);
     let mut missed = 0;
     for number in (0..MISTAKES.len()).filter(chosen) {
@@ -188,17 +30,21 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
         let path = folder.join(mistake.file);
         let source = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let write = |text: &str| std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()));
-        write(&source.replacen(mistake.text, mistake.instead, 1))?;
-        let found = built(&folder).and_then(|_| first());
+        write(&mistake.in_source(&source))?;
+        let made = match with_library(&right, &source, &mistake.in_source(&source)) {
+            Some(program) => written(&folder.join("trivium-with-a-mistake"), &program),
+            None => built(&folder),
+        };
+        let found = made.and_then(|trivium| first_wrong(options, &trivium, &right));
         write(&source)?;
-        match found? {
+        match found.map_err(|what| format!("{}: {what}", mistake.name))? {
             Some((case, what)) => {
                 let line = what.lines().next().unwrap_or_default();
                 println!("{number} {}: found by program {case} ({line})", mistake.name);
             }
             None => {
                 missed += 1;
-                println!("{number} {}: NOT FOUND by {} programs", mistake.name, right.len());
+                println!("{number} {}: NOT FOUND by {} programs", mistake.name, options.cases);
             }
         }
     }
@@ -206,46 +52,84 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
     Ok(missed)
 }
 
-/// What is wrong with the output of a program, if anything is.
-fn wrong(bench: &Bench, setups: &[Setup], seed: u64, case: u64) -> Result<Option<String>, String> {
-    let setup = &setups[(case % setups.len() as u64) as usize];
-    Ok(bench.wrong(&program(seed, case)?, setup)?.map(|wrong| wrong.what))
-}
-
-/// The first of these programs that prints something else than it must.
-fn first_wrong(bench: &Bench, setups: &[Setup], seed: u64, cases: &[u64]) -> Result<Option<(u64, String)>, String> {
-    for case in cases {
-        if let Some(what) = wrong(bench, setups, seed, *case)? {
-            return Ok(Some((*case, what)));
+/// The first program that prints something else than it must, and prints that without the mistake.
+fn first_wrong(options: &CStarOptions, trivium: &Path, right: &Path) -> Result<Option<(u64, String)>, String> {
+    let (bench, without) = (Bench::new(trivium)?, Bench::new(right)?);
+    let setups = Setup::asked(&options.nodes, &options.protocols);
+    for case in 0..options.cases {
+        let setup = &setups[(case % setups.len() as u64) as usize];
+        let program = program(options.seed, case)?;
+        let Some(wrong) = bench.wrong(&program, setup)? else { continue };
+        match without.wrong(&program, setup)? {
+            None => return Ok(Some((case, format!("{}: {}", setup.with(wrong.nodes).shown(), wrong.what)))),
+            Some(wrong) => println!("program {case} is wrong without a mistake: {}", wrong.what),
         }
     }
     Ok(None)
 }
 
-/// The sources of the workspace as they are, without what was built of them.
+/// The program with another text of a file of the library, which stands in it: as long as the file was, so that nothing has to be built.
+fn with_library(program: &Path, source: &str, instead: &str) -> Option<Vec<u8>> {
+    let mut program = std::fs::read(program).ok()?;
+    let mut instead = instead.as_bytes().to_vec();
+    if instead.len() > source.len() {
+        return None;
+    }
+    instead.resize(source.len(), b'\n');
+    let found = places(&program, source.as_bytes());
+    let [at] = found[..] else { return None };
+    program[at..at + source.len()].copy_from_slice(&instead);
+    Some(program)
+}
+
+/// Where a text stands.
+fn places(all: &[u8], text: &[u8]) -> Vec<usize> {
+    let first = text.first().copied();
+    (0..(all.len() + 1).saturating_sub(text.len()))
+        .filter(|at| all.get(*at).copied() == first && all[*at..].starts_with(text))
+        .collect()
+}
+
+/// Writes a program.
+fn written(path: &Path, program: &[u8]) -> Result<PathBuf, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::write(path, program).map_err(told)?;
+    let right = path.with_file_name(WITHOUT_MISTAKES).metadata().map_err(told)?.permissions();
+    std::fs::set_permissions(path, right).map_err(told)?;
+    Ok(path.to_path_buf())
+}
+
+/// The sources of the workspace as they are, without what was built of them. What stays the same is not built again.
 fn copied(root: &Path, folder: &Path) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{}: {error}", root.display());
-    std::fs::create_dir_all(folder).map_err(told)?;
-    for entry in std::fs::read_dir(root).map_err(told)? {
-        let path = entry.map_err(told)?.path();
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in std::fs::read_dir(root).map_err(|error| format!("{}: {error}", root.display()))? {
+        let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.file_name().unwrap_or_default().to_owned();
         if LEFT_OUT.iter().any(|left_out| *left_out == name) {
             continue;
         }
-        match path.is_dir() {
-            true => copy(&path, &folder.join(&name))?,
-            false => drop(std::fs::copy(&path, folder.join(&name)).map_err(told)?),
+        let to = folder.join(&name);
+        if path.is_dir() {
+            copied(&path, &to)?;
+            continue;
         }
+        let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if std::fs::read(&to).is_ok_and(|there| there == text) {
+            continue;
+        }
+        std::fs::write(&to, text).map_err(|error| format!("{}: {error}", to.display()))?;
     }
     Ok(())
 }
 
-/// Builds the program in a folder; gives where it is.
+/// Builds the program in a folder; gives where it is. With MPI where it is there, as all that is built.
 fn built(folder: &Path) -> Result<PathBuf, String> {
     let target = folder.join("target");
+    let has_mpi = Command::new("tools/mpi").arg("look").output().is_ok_and(|output| output.status.success());
     let output = Command::new("cargo")
-        .args(["build", "--release", "--locked", "-p", "trivium", "--target-dir"])
+        .args(["build", "--release", "--locked", "--workspace", "--bin", "trivium", "--target-dir"])
         .arg(&target)
+        .args(if has_mpi { &["--features", "trivium/mpi"][..] } else { &[] })
         .current_dir(folder)
         .output()
         .map_err(|error| format!("cargo cannot be started: {error}"))?;
@@ -257,6 +141,7 @@ fn built(folder: &Path) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mistakes::Mistake;
     use super::*;
 
     /// Else a mistake would not be made, or somewhere else.

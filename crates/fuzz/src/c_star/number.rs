@@ -3,6 +3,7 @@
 /// An arithmetic type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Type {
+    Bool,
     Char,
     SignedChar,
     UnsignedChar,
@@ -21,7 +22,8 @@ pub enum Type {
 use Type::{Double, Float, Int, UnsignedLongLong};
 
 impl Type {
-    pub const ALL: [Type; 13] = [
+    pub const ALL: [Type; 14] = [
+        Type::Bool,
         Type::Char,
         Type::SignedChar,
         Type::UnsignedChar,
@@ -39,6 +41,7 @@ impl Type {
 
     pub fn name(self) -> &'static str {
         match self {
+            Type::Bool => "_Bool",
             Type::Char => "char",
             Type::SignedChar => "signed char",
             Type::UnsignedChar => "unsigned char",
@@ -57,6 +60,7 @@ impl Type {
 
     pub fn bits(self) -> u32 {
         match self {
+            Type::Bool => 1,
             Type::Char | Type::SignedChar | Type::UnsignedChar => 8,
             Type::Short | Type::UnsignedShort => 16,
             Int | Type::Unsigned | Type::Long | Type::UnsignedLong | Float => 32,
@@ -70,8 +74,8 @@ impl Type {
 
     /// Whether it has negative numbers; `char` has.
     pub fn is_signed(self) -> bool {
-        use Type::{UnsignedChar, UnsignedLong, UnsignedShort};
-        !matches!(self, UnsignedChar | UnsignedShort | Type::Unsigned | UnsignedLong | UnsignedLongLong)
+        use Type::{Bool, UnsignedChar, UnsignedLong, UnsignedShort};
+        !matches!(self, Bool | UnsignedChar | UnsignedShort | Type::Unsigned | UnsignedLong | UnsignedLongLong)
     }
 
     /// The least whole number of the type.
@@ -180,6 +184,9 @@ pub type Result<T> = std::result::Result<T, String>;
 impl Value {
     /// A whole number, brought into its type.
     pub fn whole(of: Type, number: i128) -> Value {
+        if of == Type::Bool {
+            return Value { of, number: Number::Whole(i128::from(number != 0)) };
+        }
         let all: i128 = 1 << of.bits();
         let rest = number.rem_euclid(all);
         let number = if of.is_signed() && rest > of.most() { rest - all } else { rest };
@@ -231,6 +238,7 @@ impl Value {
             (Number::Whole(number), Float) => Value::real(of, f64::from(number as f32)),
             (Number::Whole(number), Double) => Value::real(of, number as f64),
             (Number::Whole(number), _) => Value::whole(of, number),
+            (Number::Real(number), Type::Bool) => Value::whole(of, i128::from(number != 0.0)),
             (Number::Real(number), Float | Double) => {
                 let value = Value::real(of, number);
                 if value.as_real().is_infinite() && number.is_finite() {
@@ -408,6 +416,9 @@ mod tests {
         assert_eq!(Type::LongLong.common(Type::UnsignedLong), Type::LongLong);
         assert_eq!(Type::LongLong.common(UnsignedLongLong), UnsignedLongLong);
         assert_eq!(Type::UnsignedChar.common(Type::Short), Int);
+        assert_eq!(Type::Bool.common(Type::Bool), Int);
+        assert_eq!(whole(Type::Bool, 6), whole(Type::Bool, 1));
+        assert_eq!(Value::real(Double, 0.25).to(Type::Bool), Ok(whole(Type::Bool, 1)));
         assert_eq!(Type::LongLong.common(Float), Float);
         // Minus one is the greatest unsigned number.
         assert_eq!(Operator::Less.apply(Value::int(-1), whole(Type::Unsigned, 1)), Ok(Value::truth(false)));

@@ -53,7 +53,9 @@ fn inner(statement: &mut Statement) -> Vec<&mut Vec<Statement>> {
         | Statement::With(_, inner)
         | Statement::Everywhere(inner)
         | Statement::For(_, _, inner)
-        | Statement::While(_, _, _, inner) => vec![inner],
+        | Statement::While(_, _, _, inner)
+        | Statement::Do(_, _, _, inner) => vec![inner],
+        Statement::Switch(_, cases) => cases.iter_mut().map(|(_, inner)| inner).collect(),
         Statement::Where(_, inner, otherwise) | Statement::If(_, inner, otherwise) => {
             std::iter::once(inner).chain(otherwise).collect()
         }

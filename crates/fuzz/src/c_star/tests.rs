@@ -35,8 +35,8 @@ fn random_programs_print_what_they_must() {
     for (case, setup) in (0..20).zip(setups.iter().cycle()) {
         let program = program(SEED, case).unwrap();
         if let Some(found) = bench.wrong(&program, setup).unwrap() {
-            let again =
-                format!("make c-star-random SEED={SEED} CASE={case} NODES={} HOW={}", setup.nodes(), setup.protocol());
+            let (nodes, how) = (found.nodes, setup.protocol());
+            let again = format!("make c-star-random SEED={SEED} CASE={case} NODES={nodes} HOW={how}");
             wrong.push(format!("{again}: {}", found.what));
         }
     }

@@ -14,6 +14,9 @@ pub fn written(program: &Program) -> String {
     for shape in &program.shapes {
         let sizes: String = shape.sizes.iter().map(|size| format!("[{size}]")).collect();
         let _ = writeln!(text, "shape {sizes}{};", shape.name);
+        if let Some((below, across)) = shape.blocks {
+            let _ = writeln!(text, "#pragma cstar dist {} block({below},{across})", shape.name);
+        }
     }
     for structure in &program.structures {
         let _ = writeln!(text, "struct {} {{", structure.name);
@@ -102,6 +105,11 @@ fn suffix(of: Type) -> &'static str {
     }
 }
 
+/// Whether a `for` has its condition in its head: what is the same in a program each time it is written.
+fn has_condition(variable: usize) -> bool {
+    !variable.is_multiple_of(4)
+}
+
 impl Writer<'_> {
     fn line(&mut self, line: &str) {
         let _ = writeln!(self.text, "{:1$}{line}", "", 4 * self.depth);
@@ -167,10 +175,19 @@ impl Writer<'_> {
         self.line("}");
     }
 
-    /// What a statement is about: without braces if it is one simple statement.
+    /// What a statement is about: without braces if it is one simple statement. So that no `else` goes to another `if`, those stay in theirs.
     fn inner(&mut self, head: &str, inner: &[Statement]) {
         match inner {
-            [simple @ (Statement::Assign(..) | Statement::Send(..) | Statement::Evaluate(_) | Statement::Copy(..))] => {
+            [
+                simple @ (Statement::Assign(..)
+                | Statement::Send(..)
+                | Statement::Evaluate(_)
+                | Statement::Copy(..)
+                | Statement::Break
+                | Statement::Continue
+                | Statement::Return(_)
+                | Statement::Print(..)),
+            ] => {
                 self.line(head);
                 self.depth += 1;
                 self.statement(simple);
@@ -196,8 +213,8 @@ impl Writer<'_> {
                 let (to, value) = (self.left_indexed(indices, object), self.expression(value, 0));
                 self.line(&format!("{to} {}= {value};", operator.map_or("", Operator::word)));
             }
-            Statement::Copy(to, indices, from) => {
-                let (to, from) = (self.object(to), self.left_indexed(indices, from));
+            Statement::Copy(places, to, indices, from) => {
+                let (to, from) = (self.left_indexed(places, to), self.left_indexed(indices, from));
                 self.line(&format!("{to} = {from};"));
             }
             Statement::Evaluate(expression) => {
@@ -214,7 +231,16 @@ impl Writer<'_> {
             Statement::If(condition, inner, otherwise) => self.choice("if", condition, inner, otherwise.as_deref()),
             Statement::Everywhere(inner) => self.inner("everywhere", inner),
             Statement::For(variable, count, inner) => {
-                let name = &self.program.variables[*variable].name;
+                let name = self.program.variables[*variable].name.clone();
+                if !has_condition(*variable) {
+                    self.line(&format!("for (int {name} = 0;; {name}++) {{"));
+                    self.depth += 1;
+                    self.line(&format!("if ({name} == {count}) break;"));
+                    inner.iter().for_each(|statement| self.statement(statement));
+                    self.depth -= 1;
+                    self.line("}");
+                    return;
+                }
                 self.inner(&format!("for (int {name} = 0; {name} < {count}; {name}++)"), inner);
             }
             Statement::While(variable, count, condition, inner) => {
@@ -226,6 +252,26 @@ impl Writer<'_> {
                 self.line(&format!("{name}++;"));
                 inner.iter().for_each(|statement| self.statement(statement));
                 self.depth -= 1;
+                self.line("}");
+            }
+            Statement::Do(variable, count, condition, inner) => {
+                let name = self.program.variables[*variable].name.clone();
+                let condition = self.expression(condition, strength::AND + 1);
+                self.line(&format!("int {name} = 0;"));
+                self.line("do {");
+                self.depth += 1;
+                self.line(&format!("{name}++;"));
+                inner.iter().for_each(|statement| self.statement(statement));
+                self.depth -= 1;
+                self.line(&format!("}} while ({name} < {count} && {condition});"));
+            }
+            Statement::Switch(chosen, cases) => {
+                let chosen = self.expression(chosen, 0);
+                self.line(&format!("switch ({chosen}) {{"));
+                for (label, inner) in cases {
+                    let label = label.map_or("default".to_string(), |label| format!("case {label}"));
+                    self.inner(&format!("{label}:"), inner);
+                }
                 self.line("}");
             }
             Statement::Break => self.line("break;"),
@@ -244,8 +290,16 @@ impl Writer<'_> {
     fn choice(&mut self, word: &str, condition: &Expression, inner: &[Statement], otherwise: Option<&[Statement]>) {
         let condition = self.expression(condition, 0);
         self.inner(&format!("{word} ({condition})"), inner);
-        if let Some(otherwise) = otherwise {
-            self.inner("else", otherwise);
+        match otherwise {
+            // `else if`, and `else where`.
+            Some([Statement::If(condition, inner, otherwise)]) => {
+                self.choice("else if", condition, inner, otherwise.as_deref());
+            }
+            Some([Statement::Where(condition, inner, otherwise)]) => {
+                self.choice("else where", condition, inner, otherwise.as_deref());
+            }
+            Some(otherwise) => self.inner("else", otherwise),
+            None => {}
         }
     }
 
@@ -375,6 +429,10 @@ impl Writer<'_> {
             Expression::Get(indices, object) => (self.left_indexed(indices, object), strength::PREFIX),
             Expression::Call(call) => {
                 (self.call(&self.program.functions[call.function].name, &call.arguments), strength::POSTFIX)
+            }
+            Expression::Send(indices, object, value) => {
+                let (to, value) = (self.left_indexed(indices, object), self.expression(value, 0));
+                (format!("{to} = {value}"), 0)
             }
             Expression::Step { object, is_prefix: true } => (format!("++{}", self.object(object)), strength::PREFIX),
             Expression::Step { object, .. } => (format!("{}++", self.object(object)), strength::POSTFIX),

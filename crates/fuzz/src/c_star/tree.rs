@@ -18,6 +18,8 @@ pub struct Program {
 pub struct Shape {
     pub name: String,
     pub sizes: Vec<i128>,
+    /// Where there are as many nodes as the product: how many are below each other and side by side (`#pragma cstar dist`).
+    pub blocks: Option<(usize, usize)>,
 }
 
 #[derive(Clone)]
@@ -182,6 +184,8 @@ pub enum Expression {
     Reduce(Reduction, Box<Expression>),
     Get(Vec<Expression>, Object),
     Call(Call),
+    /// `[i]x = e`, or `x = e`: it gives what each position sends.
+    Send(Vec<Expression>, Object, Box<Expression>),
     /// `++s`, or `s++`, of a scalar; as a statement of its own also of what is parallel.
     Step {
         object: Object,
@@ -200,8 +204,6 @@ pub enum ShapeName {
 
 #[derive(Clone)]
 pub struct Call {
-    /// Which of all calls of the program it is.
-    pub number: usize,
     pub function: usize,
     pub arguments: Vec<Expression>,
 }
@@ -215,8 +217,8 @@ pub enum Statement {
     Assign(Object, Option<Operator>, Expression),
     /// `[i]object op= e`, or `[i]object = e`.
     Send(Vec<Expression>, Object, Option<Operator>, Expression),
-    /// Whole structures: `object = object`, also with left indices on the right.
-    Copy(Object, Vec<Expression>, Object),
+    /// Whole structures: `object = object`, also with left indices on either side.
+    Copy(Vec<Expression>, Object, Vec<Expression>, Object),
     Evaluate(Expression),
     With(ShapeName, Vec<Statement>),
     Where(Expression, Vec<Statement>, Option<Vec<Statement>>),
@@ -226,6 +228,10 @@ pub enum Statement {
     For(usize, i128, Vec<Statement>),
     /// `while (variable < count && condition) { variable++; .. }`, of a variable that begins with 0.
     While(usize, i128, Expression, Vec<Statement>),
+    /// `do { variable++; .. } while (variable < count && condition);`, of a variable that begins with 0.
+    Do(usize, i128, Expression, Vec<Statement>),
+    /// `switch`, with the statements behind each label, which go on into the next; none: `default`.
+    Switch(Expression, Vec<(Option<i128>, Vec<Statement>)>),
     Break,
     Continue,
     Return(Option<Expression>),
@@ -255,9 +261,10 @@ impl Program {
     pub fn type_of(&self, expression: &Expression) -> Type {
         match expression {
             Expression::Constant(value) => value.of,
-            Expression::Own(object) | Expression::Get(_, object) | Expression::Step { object, .. } => {
-                self.type_of_object(object)
-            }
+            Expression::Own(object)
+            | Expression::Get(_, object)
+            | Expression::Send(_, object, _)
+            | Expression::Step { object, .. } => self.type_of_object(object),
             Expression::Prefix(Prefix::Not, _) | Expression::Logical(..) => Type::Int,
             Expression::Prefix(_, operand) | Expression::Reduce(_, operand) => self.type_of(operand).promoted(),
             Expression::Binary(operator, left, right) => operator.result(self.type_of(left), self.type_of(right)),
@@ -294,6 +301,9 @@ impl Program {
             Expression::Own(object) => self.is_parallel_object(object),
             Expression::Coordinate(_) | Expression::Dot(_) => true,
             Expression::Get(indices, object) => indices.iter().any(is) || self.has_parallel_index(object),
+            Expression::Send(indices, object, value) => {
+                indices.iter().any(is) || self.has_parallel_index(object) || is(value)
+            }
             Expression::Prefix(_, operand) | Expression::Cast(_, operand) | Expression::Bits(operand) => is(operand),
             Expression::Binary(_, left, right) | Expression::Logical(_, left, right) => is(left) || is(right),
             Expression::Conditional(parts) => parts.iter().any(is),

@@ -16,34 +16,46 @@ const COMPILING: &str = "--cc=-w -O1 -g0";
 /// The protocol's name that stands for `trivium interpret`, in whose place there is none.
 const INTERPRET: &str = "interpret";
 
-/// How a program is run: simulated under a protocol, for real, or interpreted.
+/// How a program is run: simulated under a protocol, for real, or interpreted; on each of these numbers of nodes, since it is compiled once for all.
 pub struct Setup {
     protocol: String,
-    nodes: usize,
+    nodes: Vec<usize>,
 }
 
 impl Setup {
-    fn new(protocol: &str, nodes: usize) -> Setup {
-        Setup { protocol: protocol.into(), nodes }
+    fn new(protocol: &str, nodes: &[usize]) -> Setup {
+        Setup { protocol: protocol.into(), nodes: nodes.to_vec() }
     }
 
-    /// Every number of nodes under every protocol that is asked for; else each number once, and each protocol once.
+    /// Each protocol that is asked for, on these numbers of nodes; else all. 64 nodes take as long as all else.
     pub fn asked(nodes: &[usize], protocols: &[String]) -> Vec<Setup> {
         if nodes.is_empty() && protocols.is_empty() {
-            let of_uncached = [1, 2, 3, 8, 17, 64].map(|nodes| Setup::new("uncached", nodes));
-            let others = [("swcc", 3), ("stache", 5), ("msi", 4), (RUN, 3), (INTERPRET, 5)];
-            return of_uncached.into_iter().chain(others.map(|(name, nodes)| Setup::new(name, nodes))).collect();
+            return vec![
+                Setup::new("uncached", &[1, 2, 3, 8, 17]),
+                Setup::new("swcc", &[3, 2, 8]),
+                Setup::new("uncached", &[3, 64]),
+                Setup::new("stache", &[5, 2, 8, 17]),
+                Setup::new(INTERPRET, &[5, 1, 8, 64]),
+                Setup::new("uncached", &[8, 4, 2, 17]),
+                Setup::new("msi", &[4, 3, 8]),
+                Setup::new(RUN, &[3]),
+            ];
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };
-        let all = |protocol: &str| nodes.iter().map(|nodes| Setup::new(protocol, *nodes)).collect::<Vec<_>>();
         match protocols {
-            [] => all("uncached"),
-            _ => protocols.iter().flat_map(|protocol| all(protocol)).collect(),
+            [] => vec![Setup::new("uncached", nodes)],
+            _ => protocols.iter().map(|protocol| Setup::new(protocol, nodes)).collect(),
         }
     }
 
-    pub fn nodes(&self) -> usize {
-        self.nodes
+    /// The same with one number of nodes.
+    pub fn with(&self, nodes: usize) -> Setup {
+        Setup::new(&self.protocol, &[nodes])
+    }
+
+    /// One of its numbers of nodes: another one for the next number.
+    pub fn one_of_nodes(&self, number: u64) -> usize {
+        self.nodes[(number % self.nodes.len() as u64) as usize]
     }
 
     /// As it is asked for.
@@ -52,18 +64,19 @@ impl Setup {
     }
 
     pub fn shown(&self) -> String {
-        format!("{} with {} nodes", self.protocol(), self.nodes)
+        let nodes: Vec<String> = self.nodes.iter().map(usize::to_string).collect();
+        format!("{} with {} nodes", self.protocol(), nodes.join(", "))
     }
 
     /// The command, as it is typed.
-    pub fn command(&self, program: &Path) -> String {
+    pub fn command(&self, program: &Path, nodes: usize) -> String {
         let quoted = |word: &String| if word.contains(' ') { format!("\"{word}\"") } else { word.clone() };
-        self.words(program).iter().map(quoted).collect::<Vec<_>>().join(" ")
+        self.words(program, nodes).iter().map(quoted).collect::<Vec<_>>().join(" ")
     }
 
     /// The words of the command.
-    fn words(&self, program: &Path) -> Vec<String> {
-        let nodes = self.nodes.to_string();
+    fn words(&self, program: &Path, nodes: usize) -> Vec<String> {
+        let nodes = nodes.to_string();
         let file = program.display().to_string();
         let mut words: Vec<String> = match self.protocol() {
             // Delays, so that nodes are where they seldom are at the same time.
@@ -80,6 +93,8 @@ impl Setup {
 pub struct Wrong {
     /// Whether it has no output, since it was refused or ended with an error.
     pub has_failed: bool,
+    /// On how many nodes.
+    pub nodes: usize,
     pub what: String,
 }
 
@@ -97,25 +112,33 @@ impl Bench {
         Ok(Bench { folder, trivium: trivium.to_path_buf() })
     }
 
-    /// What is wrong with what a program prints, if anything is.
+    /// What is wrong first with what a program prints, if anything is.
     ///
     /// # Errors
     /// It cannot be run, or the program is wrong.
     pub fn wrong(&self, program: &Program, setup: &Setup) -> Result<Option<Wrong>, String> {
         let file = self.folder.path().join("random.cs");
         std::fs::write(&file, text::written(program)).map_err(|error| format!("{}: {error}", file.display()))?;
-        let seen = self.run(&setup.words(&file))?;
+        for nodes in &setup.nodes {
+            if let Some(wrong) = self.wrong_on(program, setup, &file, *nodes)? {
+                return Ok(Some(wrong));
+            }
+        }
+        Ok(None)
+    }
+
+    fn wrong_on(&self, program: &Program, setup: &Setup, file: &Path, nodes: usize) -> Result<Option<Wrong>, String> {
+        let seen = self.run(&setup.words(file, nodes))?;
         let heard: Vec<&str> = match &seen {
             Ok(output) => output.lines().collect(),
             Err(_) => Vec::new(),
         };
-        let expected = machine::printed(program, setup.nodes, &heard);
-        let expected = expected.map_err(|what| {
-            format!("a program is wrong on {} nodes: {what}\n{}", setup.nodes, text::written(program))
-        })?;
+        let expected = machine::printed(program, nodes, &heard);
+        let expected = expected
+            .map_err(|what| format!("a program is wrong on {nodes} nodes: {what}\n{}", text::written(program)))?;
         Ok(match seen {
-            Err(what) => Some(Wrong { has_failed: true, what }),
-            Ok(_) => difference(&expected, &heard).map(|what| Wrong { has_failed: false, what }),
+            Err(what) => Some(Wrong { has_failed: true, nodes, what }),
+            Ok(_) => difference(&expected, &heard).map(|what| Wrong { has_failed: false, nodes, what }),
         })
     }
 

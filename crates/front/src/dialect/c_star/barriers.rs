@@ -83,7 +83,7 @@ impl Loops<'_, '_> {
 
     /// A statement of the program that is a loop: a barrier may stand before it.
     pub(super) fn loop_of(&mut self, first: usize, last: usize, body: Vec<Flow>) {
-        if body.iter().all(|step| matches!(step, Flow::Break | Flow::Continue)) {
+        if body.iter().all(|step| matches!(step, Flow::Break | Flow::Continue | Flow::Continued)) {
             return;
         }
         let place = self.place();

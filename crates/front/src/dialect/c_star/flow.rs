@@ -141,6 +141,8 @@ pub(super) enum Flow {
     Label,
     Break,
     Continue,
+    /// Where `continue` goes on, if that is not where the loop begins.
+    Continued,
     Return,
 }
 
@@ -211,8 +213,10 @@ impl Placed {
     }
 
     fn step(&mut self, step: &Flow, state: Option<State>) -> Option<State> {
-        if let Flow::Label = step {
-            return joined(state, self.entries.last().cloned().flatten());
+        match step {
+            Flow::Label => return joined(state, self.entries.last().cloned().flatten()),
+            Flow::Continued => return joined(state, self.continues.last_mut().and_then(Option::take)),
+            _ => {}
         }
         if let (Flow::Branch(_) | Flow::Loop(..), None) = (step, &state) {
             // A label in it may be jumped to.
@@ -236,7 +240,7 @@ impl Placed {
                 // No label may be the right one.
                 joined(joined(end, self.breaks.pop().flatten()), Some(state))
             }
-            Flow::Label => None,
+            Flow::Label | Flow::Continued => None,
             Flow::Break => leave(&mut self.breaks, state),
             Flow::Continue => leave(&mut self.continues, state),
             Flow::Return => {
@@ -366,7 +370,7 @@ impl Placed {
                 }
                 Flow::Branch(ways) => ways.iter().for_each(|way| self.part_all(way, all)),
                 Flow::Loop(_, body) | Flow::Switch(body) => self.part_all(body, all),
-                Flow::Barrier | Flow::Label | Flow::Break | Flow::Continue | Flow::Return => {}
+                Flow::Barrier | Flow::Label | Flow::Break | Flow::Continue | Flow::Continued | Flow::Return => {}
             }
         }
     }

@@ -161,6 +161,7 @@ impl<'p> Loops<'p, '_> {
         if keyword == "do" {
             let body = self.flow_of(|loops| {
                 loops.statement(inner);
+                loops.flow.push(Flow::Continued);
                 loops.condition(condition);
             });
             self.loop_of(statement.first, statement.last, body);
@@ -189,7 +190,7 @@ impl<'p> Loops<'p, '_> {
         if condition.is_none() {
             self.flow.extend(step.clone());
         }
-        self.loop_of(statement.first, statement.last, [before, body, step].concat());
+        self.loop_of(statement.first, statement.last, [before, body, vec![Flow::Continued], step].concat());
     }
 
     /// Begins with a whole expression.

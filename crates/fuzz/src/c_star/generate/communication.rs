@@ -1,7 +1,7 @@
 //! What positions get, send and reduce.
 
 use super::Generator;
-use super::expressions::Values;
+use super::expressions::{MOST_COMMUNICATIONS, Values};
 use super::ranges::Made;
 use crate::c_star::features::Feature;
 use crate::c_star::number::{Operator, Type, Value};
@@ -21,6 +21,13 @@ impl Generator {
         for (bracket, size) in sizes.into_iter().enumerate() {
             let own = self.size(bracket).filter(|_| values == Values::Parallel);
             self.scope.dot = own.map(|_| bracket);
+            if own.is_some()
+                && self.random.once_in(2)
+                && let Some(near) = self.nearby(bracket, size)
+            {
+                indices.push(near);
+                continue;
+            }
             let index = match own {
                 Some(own) if self.random.once_in(2) => Made::new(Expression::Dot(bracket), Type::Int, 0, own - 1),
                 _ => self.whole(depth, values),
@@ -34,6 +41,30 @@ impl Generator {
         }
         self.scope.dot = dot;
         indices
+    }
+
+    /// `. + k` and the like: what is so far away from all active positions is in a dimension of this size.
+    fn nearby(&mut self, bracket: usize, size: i128) -> Option<Expression> {
+        let (low, high) = self.bounds(bracket)?;
+        let (least, most) = (-low, size - 1 - high);
+        let dot = Expression::Dot(bracket);
+        if least > most {
+            return None;
+        }
+        // By a scalar that is small.
+        let is_fit =
+            |variable: &&usize| self.ranges.get(variable).is_some_and(|(low, high)| *low >= least && *high <= most);
+        let variables: Vec<usize> = self.scope.scalars.iter().filter(is_fit).copied().collect();
+        if let Some(variable) = self.one_of(&variables).filter(|_| self.random.once_in(3)) {
+            return Some(Expression::binary(Operator::Add, dot, Expression::own(variable)));
+        }
+        let distance = least + self.random.below((most - least + 1) as usize) as i128;
+        let distance = if self.random.once_in(2) { distance.clamp(-1, 1).clamp(least, most) } else { distance };
+        Some(match distance {
+            0 => dot,
+            _ if distance < 0 => Expression::binary(Operator::Subtract, dot, Expression::int(-distance)),
+            _ => Expression::binary(Operator::Add, dot, Expression::int(distance)),
+        })
     }
 
     /// An object of a parallel variable that another position has: which element it is, all agree.
@@ -188,8 +219,10 @@ impl Generator {
         }
         self.begin_expression();
         let (object, shape) = self.other()?;
-        // The object is written twice.
-        self.effects.checked_sub(1)?;
+        // The object is written twice, in two shapes.
+        if self.effects == 0 || self.communications < MOST_COMMUNICATIONS {
+            return None;
+        }
         let of = self.program.type_of_object(&object);
         let all = [Operator::Add, Operator::Least, Operator::Most, Operator::And, Operator::Or, Operator::Xor];
         let operator = all[self.random.below(if of.is_real() { 3 } else { 6 })];
@@ -222,25 +255,126 @@ impl Generator {
         Statement::With(crate::c_star::tree::ShapeName::Named(shape), vec![Statement::Everywhere(vec![assign])])
     }
 
-    /// `q = r` and `q = [i]r`, of structures.
+    /// `x = ([i]y = e) + k`, `x = c && ([i]y = e)`, and without a left index: nothing else of the expression names y.
+    pub(super) fn send_inside(&mut self) -> Option<Vec<Statement>> {
+        let current = self.scope.current?;
+        let own = self.own_variables();
+        let (to, sent) = (self.one_of(&own)?, self.one_of(&own)?);
+        let ShapeOf::Named(shape) = current else { return None };
+        if to == sent {
+            return None;
+        }
+        let (object, target) = (self.plain_object(sent), self.plain_object(to));
+        self.begin_expression();
+        let of = self.program.type_of_object(&object);
+        let is_behind = self.random.once_in(3);
+        let condition = if is_behind { Some(self.condition(1, Values::Parallel).tree) } else { None };
+        let condition =
+            condition.filter(|condition| self.program.is_parallel(condition) && !self.names(condition, sent));
+        let indices = self.permutation_or_none(shape);
+        self.scope.is_narrow |= condition.is_some();
+        let value = self.surely_parallel(2).map(|value| self.assignable(value, of).tree);
+        self.scope.is_narrow = false;
+        let value = value?;
+        // Now and then to two variables.
+        let value = match self.one_of(&own).filter(|other| ![to, sent].contains(other) && self.random.once_in(3)) {
+            Some(other) if condition.is_none() => {
+                let object = self.plain_object(other);
+                let of = self.program.type_of_object(&object);
+                if of.is_real() == self.program.type_of(&value).is_real() && !of.is_real() {
+                    Expression::Send(self.permutation_or_none(shape), object, Box::new(value))
+                } else {
+                    value
+                }
+            }
+            _ => value,
+        };
+        let sending = Expression::Send(indices, object.clone(), Box::new(value));
+        let made = self.read(sending, &object);
+        let made = match condition {
+            Some(condition) => {
+                let is_and = self.random.once_in(2);
+                Made::truth(Expression::Logical(is_and, Box::new(condition), Box::new(made.tree)))
+            }
+            None => {
+                let more = Made::constant(Value::int(self.random.below(9) as i128));
+                self.arithmetic(Operator::Add, made, more)
+            }
+        };
+        let of = self.program.type_of_object(&target);
+        let made = self.assignable(made, of);
+        Some(vec![Statement::Assign(target, None, made.tree)])
+    }
+
+    fn permutation_or_none(&mut self, shape: usize) -> Vec<Expression> {
+        if self.random.once_in(3) { Vec::new() } else { self.permutation(shape) }
+    }
+
+    /// An object whose indices do nothing.
+    fn plain_object(&mut self, variable: usize) -> Object {
+        (self.effects, self.communications) = (0, 0);
+        self.object(variable, Values::Scalar)
+    }
+
+    /// `q = r`, `q = [i]r`, `[i]q = r` and `[i]q = [j]r`, of structures.
     pub(super) fn copy(&mut self) -> Option<Vec<Statement>> {
         let current = self.scope.current?;
         let of_structures = |variable: usize| matches!(self.program.variables[variable].held, Held::Structure(_));
         let own: Vec<usize> = self.own_variables().into_iter().filter(|variable| of_structures(*variable)).collect();
         let others: Vec<(usize, usize)> =
             self.named_variables().into_iter().filter(|(variable, _)| of_structures(*variable)).collect();
-        let to = self.one_of(&own)?;
         self.begin_expression();
+        let ShapeOf::Named(shape) = current else { return None };
+        if self.random.once_in(5) {
+            // From one position to one.
+            let ((to, of_to), (from, of_from)) = (self.one_of(&others)?, self.one_of(&others)?);
+            let places = self.indices(of_to, 1, Values::Scalar);
+            let to = Object { field: None, ..self.object(to, Values::Scalar) };
+            let indices = self.indices(of_from, 1, Values::Scalar);
+            let from = Object { field: None, ..self.object(from, Values::Scalar) };
+            return Some(vec![Statement::Copy(places, to, indices, from)]);
+        }
+        let to = self.one_of(&own)?;
         let to = Object { field: None, ..self.object(to, Values::Scalar) };
         let (from, indices) = match self.one_of(&others).filter(|_| self.random.once_in(2)) {
             Some((from, shape)) => (from, self.indices(shape, 1, Values::Parallel)),
             None => (self.one_of(&own)?, Vec::new()),
         };
-        let is_parallel = indices.is_empty() || indices.iter().any(|index| self.program.is_parallel(index));
-        if !is_parallel || current == ShapeOf::Current {
+        let places = if self.random.once_in(2) { self.permutation(shape) } else { Vec::new() };
+        let is_parallel =
+            |indices: &[Expression]| indices.is_empty() || indices.iter().any(|index| self.program.is_parallel(index));
+        if !is_parallel(&indices) || !is_parallel(&places) {
             return None;
         }
         let from = Object { field: None, ..self.object(from, Values::Scalar) };
-        Some(vec![Statement::Copy(to, indices, from)])
+        Some(vec![Statement::Copy(places, to, indices, from)])
+    }
+
+    /// Whether an expression names a variable.
+    fn names(&self, expression: &Expression, variable: usize) -> bool {
+        let is = |part: &Expression| self.names(part, variable);
+        let of_object = |object: &Object| {
+            let of_field = object.field.as_ref().and_then(|(_, index)| index.as_deref());
+            object.variable == variable || [object.index.as_deref(), of_field].into_iter().flatten().any(is)
+        };
+        match expression {
+            Expression::Own(object) | Expression::Step { object, .. } => of_object(object),
+            Expression::Get(indices, object) => indices.iter().any(is) || of_object(object),
+            Expression::Send(indices, object, value) => indices.iter().any(is) || of_object(object) || is(value),
+            Expression::Prefix(_, part)
+            | Expression::Cast(_, part)
+            | Expression::Reduce(_, part)
+            | Expression::Bits(part) => is(part),
+            Expression::Binary(_, left, right) | Expression::Logical(_, left, right) => is(left) || is(right),
+            Expression::Conditional(parts) => parts.iter().any(is),
+            Expression::Math(_, parts) => parts.iter().any(is),
+            Expression::Call(call) => call.arguments.iter().any(is),
+            Expression::Constant(_)
+            | Expression::Coordinate(_)
+            | Expression::Dot(_)
+            | Expression::DimensionOf(..)
+            | Expression::PositionsOf(_)
+            | Expression::RankOf(_) => false,
+        }
     }
 }

@@ -12,6 +12,9 @@ pub(super) enum Values {
     Parallel,
 }
 
+/// Gets and reductions of an expression.
+pub(super) const MOST_COMMUNICATIONS: usize = 3;
+
 impl Generator {
     /// A whole expression, with its own effects and communications.
     pub(super) fn fresh(&mut self, depth: usize, values: Values) -> Made {
@@ -21,7 +24,7 @@ impl Generator {
 
     pub(super) fn begin_expression(&mut self) {
         self.effects = 1;
-        self.communications = 3;
+        self.communications = MOST_COMMUNICATIONS;
     }
 
     pub(super) fn expression(&mut self, depth: usize, values: Values) -> Made {

@@ -24,7 +24,8 @@ impl Generator {
         self.program.functions.push(Function { name, is_static, result, shape, parameters, body });
         self.known.push(role);
         self.scope.function = Some(number);
-        self.scope.loops = 0;
+        (self.scope.loops, self.scope.switches) = (0, 0);
+        self.scope.bounds.clear();
         number
     }
 
@@ -156,9 +157,8 @@ impl Generator {
             let made = self.expression(depth.min(1), if is_parallel { Values::Parallel } else { Values::Scalar });
             arguments.push(self.assignable(made, of).tree);
         }
-        self.calls += 1;
         let of = self.program.functions[function].result;
-        let tree = Expression::Call(Call { number: self.calls, function, arguments });
+        let tree = Expression::Call(Call { function, arguments });
         let of = of.unwrap_or(Type::Int);
         let (low, high) = match of.is_real() {
             true => (-super::REAL_LIMIT, super::REAL_LIMIT),
@@ -182,9 +182,8 @@ impl Generator {
     /// A parallel function has statements with effects of their own: it is the one effect of its expression.
     pub(super) fn parallel_call(&mut self, depth: usize) -> Option<Made> {
         let current = self.scope.current?;
-        // Which positions a call behind `&&` is about, the language does not say.
-        if !Feature::ParallelFunctions.is_on() || self.effects == 0 || self.scope.is_narrow || self.scope.dot.is_some()
-        {
+        let is_off = !Feature::ParallelFunctions.is_on() || !self.may_be_once();
+        if is_off || self.effects == 0 || self.scope.dot.is_some() {
             return None;
         }
         let functions: Vec<usize> = self.of_role(Role::Parallel);
@@ -203,6 +202,9 @@ impl Generator {
         let functions = self.of_role(Role::Procedure);
         let function = self.one_of(&functions)?;
         self.begin_expression();
+        if self.program.functions[function].result.is_some() && self.random.once_in(3) {
+            return self.chosen_call(function);
+        }
         let call = self.call(function, None, 1);
         let variables = self.scope.assignable.clone();
         let to = self.one_of(&variables).filter(|_| self.random.once_in(2));
@@ -213,5 +215,25 @@ impl Generator {
             }
             _ => Statement::Evaluate(call.tree),
         }])
+    }
+
+    /// `s = c && f(..);` and the like: whether the function is called, hangs on what comes before.
+    fn chosen_call(&mut self, function: usize) -> Option<Vec<Statement>> {
+        let condition = self.condition(1, Values::Scalar).tree;
+        self.effects = 0;
+        let call = self.call(function, None, 1);
+        let variables = self.scope.assignable.clone();
+        let variable = self.one_of(&variables)?;
+        let value = match self.random.below(3) {
+            0 => {
+                let other = Made::constant(Value::int(self.random.below(9) as i128));
+                let (yes, no) = if self.random.once_in(2) { (call, other) } else { (other, call) };
+                let made = self.conditional(condition, yes, no);
+                let of = self.program.type_of_object(&Object::of(variable));
+                self.assignable(made, of).tree
+            }
+            is_and => Expression::Logical(is_and == 1, Box::new(condition), Box::new(call.tree)),
+        };
+        Some(vec![Statement::Assign(Object::of(variable), None, value)])
     }
 }

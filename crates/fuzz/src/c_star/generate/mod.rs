@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 /// No real variable holds a greater number, or a smaller one than its negative.
 const REAL_LIMIT: i128 = 1_000_000;
 
-/// The program of a row of random numbers.
-pub fn generated(random: Random) -> Program {
+/// The program of a row of random numbers, which is tried on so many nodes among others.
+pub fn generated(random: Random, nodes: usize) -> Program {
     let mut generator = Generator {
         random,
         program: Program {
@@ -31,11 +31,11 @@ pub fn generated(random: Random) -> Program {
             main: Vec::new(),
         },
         ranges: BTreeMap::new(),
+        nodes,
         known: Vec::new(),
         scope: Scope::default(),
         trace: 0,
         tick: 0,
-        calls: 0,
         effects: 0,
         communications: 0,
         left: 0,
@@ -49,13 +49,14 @@ struct Generator {
     program: Program,
     /// Between which numbers variables lie that do not take all of their types.
     ranges: BTreeMap<usize, (i128, i128)>,
+    /// The nodes that shapes are dealt out to.
+    nodes: usize,
     /// What functions there are, by their numbers.
     known: Vec<Role>,
     scope: Scope,
     /// A scalar that functions change as they are called, and one that `++` changes in expressions: nothing but the output reads them.
     trace: usize,
     tick: usize,
-    calls: usize,
     /// How many effects and communications the expression may still have.
     effects: usize,
     communications: usize,
@@ -82,8 +83,9 @@ struct Scope {
     scalars: Vec<usize>,
     assignable: Vec<usize>,
     parallels: Vec<usize>,
-    /// Loops around it, in its function.
+    /// Loops and switches around it, in its function.
     loops: usize,
+    switches: usize,
     /// The function that is being written; none in main.
     function: Option<usize>,
     /// Whether it stands behind `&&`, `||` or `?:`.
@@ -92,6 +94,8 @@ struct Scope {
     is_blocked: bool,
     /// The bracket of a left index in which it stands.
     dot: Option<usize>,
+    /// Between which coordinates the active positions lie, if that is known: of each dimension.
+    bounds: Vec<(i128, i128)>,
 }
 
 impl Generator {
@@ -133,8 +137,17 @@ impl Generator {
             let rank = [1, 1, 1, 2, 2, 3, 4][self.random.below(7)];
             let most = [24, 7, 4, 3][rank - 1];
             let sizes = (0..rank).map(|_| 1 + self.random.below(most) as i128).collect();
-            self.program.shapes.push(Shape { name: format!("S{number}"), sizes });
+            let blocks = if rank == 2 { self.blocks() } else { None };
+            self.program.shapes.push(Shape { name: format!("S{number}"), sizes, blocks });
         }
+    }
+
+    /// How a shape of two dimensions is dealt out, now and then: to as many nodes as there are, mostly.
+    fn blocks(&mut self) -> Option<(usize, usize)> {
+        let nodes = if self.random.once_in(4) { 1 + self.random.below(8) } else { self.nodes };
+        let below: Vec<usize> = (1..=nodes).filter(|below| nodes.is_multiple_of(*below)).collect();
+        let below = self.one_of(&below)?;
+        (!self.random.once_in(3)).then_some((below, nodes / below))
     }
 
     fn structure(&mut self) {
@@ -246,6 +259,22 @@ impl Generator {
             ShapeOf::Current if dimension == 0 => self.program.shapes.iter().map(|shape| shape.sizes[0]).max(),
             ShapeOf::Current => None,
         }
+    }
+
+    /// The least and the greatest coordinate that active positions may have.
+    fn bounds(&self, dimension: usize) -> Option<(i128, i128)> {
+        let of_shape = (0, self.size(dimension)? - 1);
+        Some(self.scope.bounds.get(dimension).copied().unwrap_or(of_shape))
+    }
+
+    /// What is made where another shape is current.
+    fn in_shape<T>(&mut self, shape: ShapeOf, make: impl FnOnce(&mut Self) -> T) -> T {
+        let current = self.scope.current.replace(shape);
+        let bounds = std::mem::take(&mut self.scope.bounds);
+        let made = make(self);
+        self.scope.current = current;
+        self.scope.bounds = bounds;
+        made
     }
 
     /// Parallel variables of the current shape.

@@ -100,7 +100,7 @@ impl Generator {
         if to.is_real() {
             return self.fit(made, super::REAL_LIMIT);
         }
-        if !made.of.is_real() {
+        if !made.of.is_real() || to == Type::Bool {
             return made;
         }
         let fitted = self.fit(made, if to.bits() == 8 { 101 } else { 30_011 });

@@ -10,8 +10,11 @@ use crate::c_star::tree::{Expression, Held, Math, Object, ShapeName, ShapeOf, St
 impl Generator {
     /// Gives each variable of a shape something else at each position.
     pub(super) fn filling(&mut self, shape: usize) -> Statement {
-        let before = self.scope.clone();
-        self.scope.current = Some(ShapeOf::Named(shape));
+        let statements = self.in_shape(ShapeOf::Named(shape), |generator| generator.filled());
+        Statement::With(ShapeName::Named(shape), statements)
+    }
+
+    fn filled(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         for variable in self.own_variables() {
             for object in self.program.numbers_of(variable) {
@@ -26,8 +29,7 @@ impl Generator {
                 statements.push(Statement::Assign(object, None, made.tree));
             }
         }
-        self.scope = before;
-        Statement::With(ShapeName::Named(shape), statements)
+        statements
     }
 
     /// Up to so many statements, with blocks in blocks so deep. What is declared in it is known in it only.
@@ -58,16 +60,20 @@ impl Generator {
         if self.scope.current.is_none() && depth > 0 && self.random.once_in(2) {
             return one(self.with(depth));
         }
-        match self.random.below(40) {
+        match self.random.below(46) {
             0..=10 => self.parallel_assignment(),
             11..=13 => self.scalar_assignment(),
             14..=19 if depth > 0 => self.where_statement(depth),
             20 | 21 if depth > 0 => one(self.with(depth)),
-            22 if depth > 0 && self.scope.current.is_some() => one(Statement::Everywhere(self.inner(depth))),
+            22 if depth > 0 && self.scope.current.is_some() => one(self.everywhere(depth)),
             23 if depth > 0 => one(self.if_statement(depth)),
-            24 | 25 if depth > 0 && self.scope.loops < 2 => one(self.for_loop(depth)),
-            26 if depth > 0 && self.scope.loops < 2 => one(self.while_loop(depth)),
-            27 => self.leave(),
+            39 if depth > 0 => one(self.switch(depth)),
+            40 if depth > 0 && self.scope.loops < 2 => one(self.do_loop(depth)),
+            41 | 42 if depth > 0 => self.bounded(depth),
+            43 | 44 => self.send_inside(),
+            24 if depth > 0 && self.scope.loops < 2 => one(self.for_loop(depth)),
+            25 if depth > 0 && self.scope.loops < 2 => one(self.while_loop(depth)),
+            26 | 27 => self.leave(),
             28 => self.print(),
             29 => self.procedure_call(),
             30 => one(self.scalar_declaration()),
@@ -76,43 +82,129 @@ impl Generator {
             35 | 36 => self.combining_send(),
             37 => self.copy(),
             38 => one(self.step()),
-            _ => self.own_checkpoint().map(|statement| vec![statement]),
+            45 => self.own_checkpoint().map(|statement| vec![statement]),
+            _ => self.parallel_assignment(),
         }
     }
 
     fn with(&mut self, depth: usize) -> Statement {
-        let before = self.scope.current;
         let shape = self.random.below(self.program.shapes.len());
         let name = self.shape_name(shape);
-        self.scope.current = Some(ShapeOf::Named(shape));
+        Statement::With(name, self.in_shape(ShapeOf::Named(shape), |generator| generator.inner(depth)))
+    }
+
+    fn everywhere(&mut self, depth: usize) -> Statement {
+        let bounds = std::mem::take(&mut self.scope.bounds);
         let inner = self.inner(depth);
-        self.scope.current = before;
-        Statement::With(name, inner)
+        self.scope.bounds = bounds;
+        Statement::Everywhere(inner)
     }
 
     fn where_statement(&mut self, depth: usize) -> Option<Vec<Statement>> {
         self.scope.current?;
+        let condition = self.parallel_condition()?;
+        let inner = self.inner(depth);
+        let otherwise = match self.random.below(6) {
+            0 | 1 => Some(self.inner(depth)),
+            // `else where`
+            2 => {
+                let condition = self.parallel_condition()?;
+                let (inner, otherwise) = (self.inner(depth), self.random.once_in(2).then(|| self.inner(depth)));
+                Some(vec![Statement::Where(condition, inner, otherwise)])
+            }
+            _ => None,
+        };
+        Some(vec![Statement::Where(condition, inner, otherwise)])
+    }
+
+    /// `where` about coordinates: so that positions know what is near.
+    fn bounded(&mut self, depth: usize) -> Option<Vec<Statement>> {
+        let before = self.scope.bounds.clone();
+        let rank = (0..4).take_while(|dimension| self.size(*dimension).is_some()).count();
+        let mut bounds: Vec<(i128, i128)> = (0..rank).filter_map(|dimension| self.bounds(dimension)).collect();
+        let mut all: Option<Expression> = None;
+        for _ in 0..1 + self.random.below(2) {
+            let dimension = self.random.below(rank);
+            let (low, high) = *bounds.get(dimension)?;
+            let by = 1 + self.random.below(2) as i128;
+            let coordinate = Expression::Coordinate(dimension);
+            let condition = if self.random.once_in(2) && low + by <= high {
+                bounds[dimension].0 = low + by;
+                Expression::binary(Operator::GreaterOrEqual, coordinate, Expression::int(low + by))
+            } else if high - by >= low {
+                bounds[dimension].1 = high - by;
+                Expression::binary(Operator::Less, coordinate, Expression::int(high - by + 1))
+            } else {
+                continue;
+            };
+            all = Some(match all {
+                Some(all) if self.random.once_in(2) => Expression::binary(Operator::And, all, condition),
+                Some(all) => Expression::Logical(true, Box::new(all), Box::new(condition)),
+                None => condition,
+            });
+        }
+        self.scope.bounds = bounds;
+        let inner = if all.is_some() { self.inner(depth) } else { Vec::new() };
+        self.scope.bounds = before;
+        let otherwise = self.random.once_in(4).then(|| self.inner(depth));
+        Some(vec![Statement::Where(all?, inner, otherwise)])
+    }
+
+    fn parallel_condition(&mut self) -> Option<Expression> {
         self.begin_expression();
         let condition = self.condition(2, Values::Parallel).tree;
-        let condition = if self.program.is_parallel(&condition) {
+        Some(if self.program.is_parallel(&condition) {
             condition
         } else {
             let by = 2 + self.random.below(2) as i128;
             let size = self.size(0)?;
             let coordinate = Made::new(Expression::Coordinate(0), Type::Int, 0, size - 1);
             self.division(Operator::Remainder, coordinate, Made::constant(Value::int(by))).tree
-        };
-        let inner = self.inner(depth);
-        let otherwise = self.random.once_in(3).then(|| self.inner(depth));
-        Some(vec![Statement::Where(condition, inner, otherwise)])
+        })
     }
 
     fn if_statement(&mut self, depth: usize) -> Statement {
         self.begin_expression();
         let condition = self.condition(2, Values::Scalar).tree;
         let inner = self.inner(depth);
-        let otherwise = self.random.once_in(2).then(|| self.inner(depth));
+        let otherwise = match self.random.below(4) {
+            0 | 1 => Some(self.inner(depth)),
+            // `else if`
+            2 if self.left > 0 => Some(vec![self.if_statement(depth)]),
+            _ => None,
+        };
         Statement::If(condition, inner, otherwise)
+    }
+
+    /// `switch`, with and without `default`, which may stand anywhere; what stands behind a label may go on into the next.
+    fn switch(&mut self, depth: usize) -> Statement {
+        self.begin_expression();
+        let count = 1 + self.random.below(4);
+        let chosen = self.whole(2, Values::Scalar);
+        let chosen = self.index_below(chosen, count as i128 + 1);
+        let default = self.random.below(2 * count);
+        let before = self.scope.clone();
+        self.scope.switches += 1;
+        let cases = (0..count).map(|number| {
+            let label = if number == default { None } else { Some(number as i128) };
+            let mut inner = self.inner(depth);
+            if !self.random.once_in(3) && !ends(&inner) {
+                inner.push(Statement::Break);
+            }
+            (label, inner)
+        });
+        let cases = cases.collect();
+        self.scope = before;
+        Statement::Switch(chosen, cases)
+    }
+
+    fn do_loop(&mut self, depth: usize) -> Statement {
+        self.begin_expression();
+        let condition = self.condition(2, Values::Scalar).tree;
+        let count = 1 + self.random.below(4) as i128;
+        let variable = self.variable('n', None, Type::Int);
+        let inner = self.in_loop(depth, variable, count);
+        Statement::Block(vec![Statement::Do(variable, count, condition, inner)])
     }
 
     fn for_loop(&mut self, depth: usize) -> Statement {
@@ -147,6 +239,7 @@ impl Generator {
         let is_of_loop = self.scope.loops > 0 && self.random.once_in(2);
         let leaving = match self.scope.function {
             _ if is_of_loop => [Statement::Break, Statement::Continue][self.random.below(2)].clone(),
+            _ if self.scope.switches > 0 && self.random.once_in(2) => Statement::Break,
             Some(_) => self.return_statement(),
             None => return None,
         };
@@ -337,9 +430,10 @@ impl Generator {
         let held = self.program.variables[variable].held;
         let value = match held {
             Held::Number(of) if self.can_have_value(variable) && self.random.once_in(2) => {
-                let current = self.scope.current.replace(shape);
-                let made = self.fresh(2, Values::Parallel);
-                self.scope.current = current;
+                let made = match self.scope.current == Some(shape) {
+                    true => self.fresh(2, Values::Parallel),
+                    false => self.in_shape(shape, |generator| generator.fresh(2, Values::Parallel)),
+                };
                 Some(self.assignable(made, of).tree)
             }
             _ => None,

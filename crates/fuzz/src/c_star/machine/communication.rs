@@ -23,14 +23,30 @@ impl Machine<'_> {
     pub(super) fn reduced(&mut self, reduction: Reduction, operand: &Expression, view: &View) -> Result<Value> {
         let of = self.program.type_of(operand).promoted();
         let values = self.parallel(operand, view)?;
-        let block = values.len().div_ceil(self.nodes);
         let mut of_nodes = vec![reduction.identity(of); self.nodes];
-        for at in view.active() {
-            let of_node = &mut of_nodes[at / block];
+        for (node, at) in self.in_order(view) {
+            let of_node = &mut of_nodes[node];
             *of_node = reduction.operator().apply(*of_node, values[at].to(of)?)?;
         }
         let whole = of_tree(reduction.operator(), &of_nodes, 0)?;
         if reduction == Reduction::Subtract { whole.prefix(Prefix::Minus) } else { Ok(whole) }
+    }
+
+    /// The active positions in the order of the nodes, each with its node: blocks of what follows in C's rows, or rectangles where there are as many nodes
+    /// as a shape is dealt out to.
+    fn in_order(&self, view: &View) -> Vec<(usize, usize)> {
+        let shape = &self.program.shapes[view.shape];
+        let blocks = shape.blocks.filter(|(below, across)| below * across == self.nodes);
+        let Some((below, across)) = blocks else {
+            let block = view.mask.len().div_ceil(self.nodes);
+            return view.active().map(|at| (at / block, at)).collect();
+        };
+        let (rows, columns) = (shape.sizes[0] as usize, shape.sizes[1] as usize);
+        let (high, wide) = (rows.div_ceil(below), columns.div_ceil(across));
+        let node_of = |at: usize| at / columns / high * across + at % columns / wide;
+        let mut all: Vec<(usize, usize)> = view.active().map(|at| (node_of(at), at)).collect();
+        all.sort();
+        all
     }
 
     /// The coordinates of a position: of C's rows.
@@ -119,17 +135,12 @@ impl Machine<'_> {
         operator: Option<Operator>,
         value: &Expression,
     ) -> Result<()> {
-        for index in indices {
-            self.call_ahead(index)?;
-        }
-        self.call_ahead_of(object)?;
-        self.call_ahead(value)?;
         let view = self.view();
         let sent = match &view {
             Some(view) if self.is_sent_by_all(indices, object, value) => {
                 let found = self.elsewhere(indices, object, view)?;
                 let values = self.parallel(value, view)?;
-                view.active().map(|at| (found[at], values[at])).collect()
+                self.in_order(view).into_iter().map(|(_, at)| (found[at], values[at])).collect()
             }
             _ => {
                 let value = self.scalar(value, view.as_ref())?;
@@ -137,6 +148,26 @@ impl Machine<'_> {
             }
         };
         self.stored(object, operator, &sent)
+    }
+
+    /// `[i]x = e` in an expression: what each position sends, as `x` has it.
+    pub(super) fn sent(
+        &mut self,
+        indices: &[Expression],
+        object: &Object,
+        value: &Expression,
+        view: &View,
+    ) -> Result<Vec<Value>> {
+        let of = self.program.type_of_object(object);
+        let found = if indices.is_empty() { self.cells(object, view)? } else { self.elsewhere(indices, object, view)? };
+        let values = self.parallel(value, view)?;
+        let sent: Vec<(usize, Value)> = view.active().map(|at| (found[at], values[at])).collect();
+        self.stored(object, None, &sent)?;
+        let mut given = at_none(view);
+        for at in view.active() {
+            given[at] = values[at].to(of)?;
+        }
+        Ok(given)
     }
 
     fn is_sent_by_all(&self, indices: &[Expression], object: &Object, value: &Expression) -> bool {

@@ -6,41 +6,6 @@ use crate::c_star::number::{Operator, Prefix, Type, Value};
 use crate::c_star::tree::{Call, Expression, Held, Math, Object, ShapeName};
 
 impl Machine<'_> {
-    /// Calls the parallel functions of a statement, before all else of it.
-    pub(super) fn call_ahead(&mut self, expression: &Expression) -> Result<()> {
-        match expression {
-            Expression::Call(call) => {
-                call.arguments.iter().try_for_each(|argument| self.call_ahead(argument))?;
-                if self.program.functions[call.function].shape.is_some() {
-                    let result = self.call_parallel(call)?;
-                    self.frame().results.insert(call.number, result);
-                }
-                Ok(())
-            }
-            Expression::Prefix(_, part)
-            | Expression::Cast(_, part)
-            | Expression::Reduce(_, part)
-            | Expression::Bits(part) => self.call_ahead(part),
-            Expression::Binary(_, left, right) | Expression::Logical(_, left, right) => {
-                self.call_ahead(left)?;
-                self.call_ahead(right)
-            }
-            Expression::Conditional(parts) => parts.iter().try_for_each(|part| self.call_ahead(part)),
-            Expression::Math(_, parts) => parts.iter().try_for_each(|part| self.call_ahead(part)),
-            Expression::Get(indices, object) => {
-                indices.iter().try_for_each(|index| self.call_ahead(index))?;
-                self.call_ahead_of(object)
-            }
-            Expression::Own(object) => self.call_ahead_of(object),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn call_ahead_of(&mut self, object: &Object) -> Result<()> {
-        let of_field = object.field.as_ref().and_then(|(_, index)| index.as_deref());
-        [object.index.as_deref(), of_field].into_iter().flatten().try_for_each(|index| self.call_ahead(index))
-    }
-
     pub(super) fn scalar(&mut self, expression: &Expression, view: Option<&View>) -> Result<Value> {
         self.step(0)?;
         match expression {
@@ -101,7 +66,9 @@ impl Machine<'_> {
                 let bits = self.scalar(operand, view)?.as_real().to_bits();
                 Ok(Value::whole(Type::UnsignedLongLong, i128::from(bits)))
             }
-            Expression::Coordinate(_) | Expression::Dot(_) => Err("a scalar is wanted, and this is parallel".into()),
+            Expression::Coordinate(_) | Expression::Dot(_) | Expression::Send(..) => {
+                Err("a scalar is wanted, and this is parallel".into())
+            }
         }
     }
 
@@ -165,10 +132,8 @@ impl Machine<'_> {
                     values[at] = math.of(&of_this)?;
                 }
             }
-            Expression::Call(call) => {
-                let result = self.frame().results.get(&call.number);
-                return result.cloned().ok_or_else(|| "a parallel call was not made before its statement".into());
-            }
+            Expression::Call(call) => return self.call_parallel(call, view),
+            Expression::Send(indices, object, value) => return self.sent(indices, object, value, view),
             Expression::Bits(_) => return Err("bits of a parallel value".into()),
             Expression::Constant(_)
             | Expression::DimensionOf(..)
@@ -272,21 +237,20 @@ impl Machine<'_> {
         Ok(given.and_then(|values| values.first().copied()).unwrap_or(Value::int(0)))
     }
 
-    /// Calls a parallel function in the current context; what it gives at positions that were not active where it returned is 0.
-    pub(super) fn call_parallel(&mut self, call: &Call) -> Result<Vec<Value>> {
+    /// Calls a parallel function at these positions; what it gives at positions that were not active where it returned is 0.
+    pub(super) fn call_parallel(&mut self, call: &Call, view: &View) -> Result<Vec<Value>> {
         let function = &self.program.functions[call.function];
-        let view = self.needed_view()?;
         let mut frame = Frame { called_in: Some(view.shape), shape: Some(view.shape), ..Frame::default() };
         for (parameter, argument) in function.parameters.iter().zip(&call.arguments) {
             let declared = &self.program.variables[*parameter];
             let of = self.program.type_of_object(&Object::of(*parameter));
             if declared.shape.is_none() {
                 let mut made = self.made(*parameter)?;
-                made.values[0] = self.scalar(argument, Some(&view))?.to(of)?;
+                made.values[0] = self.scalar(argument, Some(view))?.to(of)?;
                 frame.locals.insert(*parameter, made);
                 continue;
             }
-            let values = self.parallel(argument, &view)?;
+            let values = self.parallel(argument, view)?;
             let mut held = vec![Value::zero(of); values.len()];
             for at in view.active() {
                 held[at] = values[at].to(of)?;
@@ -294,7 +258,10 @@ impl Machine<'_> {
             frame.locals.insert(*parameter, Storage { shape: Some(view.shape), cells: 1, values: held });
         }
         let none = vec![Value::zero(function.result.unwrap_or(Type::Int)); view.mask.len()];
-        Ok(self.called(call.function, frame)?.unwrap_or(none))
+        let before = self.contexts[view.shape].replace(view.mask.clone());
+        let given = self.called(call.function, frame);
+        self.contexts[view.shape] = before;
+        Ok(given?.unwrap_or(none))
     }
 
     fn called(&mut self, function: usize, frame: Frame) -> Result<Option<Vec<Value>>> {

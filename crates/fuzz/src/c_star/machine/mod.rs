@@ -59,8 +59,6 @@ struct Frame {
     called_in: Option<usize>,
     /// The current shape.
     shape: Option<usize>,
-    /// What parallel functions have given that the statement calls, by the numbers of the calls.
-    results: BTreeMap<usize, Vec<Value>>,
 }
 
 /// The numbers of a variable, position after position.

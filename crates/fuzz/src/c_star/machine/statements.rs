@@ -36,7 +36,7 @@ impl Machine<'_> {
             Statement::Declare(variable, value) => self.declare(*variable, value.as_ref())?,
             Statement::Assign(object, operator, value) => self.assign(object, *operator, value)?,
             Statement::Send(indices, object, operator, value) => self.send(indices, object, *operator, value)?,
-            Statement::Copy(to, indices, from) => self.copy(to, indices, from)?,
+            Statement::Copy(places, to, indices, from) => self.copy((places, to), (indices, from))?,
             Statement::Evaluate(Expression::Step { object, .. }) => {
                 self.assign(object, Some(Operator::Add), &Expression::int(1))?;
             }
@@ -67,6 +67,10 @@ impl Machine<'_> {
             Statement::While(variable, count, condition, inner) => {
                 return self.repeat(*variable, *count, Some(condition), inner);
             }
+            Statement::Do(variable, count, condition, inner) => {
+                return self.do_loop(*variable, *count, condition, inner);
+            }
+            Statement::Switch(chosen, cases) => return self.switch(chosen, cases),
             Statement::Break => return Ok(Flow::Break),
             Statement::Continue => return Ok(Flow::Continue),
             Statement::Return(value) => {
@@ -80,7 +84,6 @@ impl Machine<'_> {
 
     /// What a function gives: at positions that are not active it is 0.
     fn given(&mut self, value: &Expression) -> Result<Vec<Value>> {
-        self.call_ahead(value)?;
         let Some(shape) = self.frame().called_in else {
             let view = self.view();
             return Ok(vec![self.scalar(value, view.as_ref())?]);
@@ -94,18 +97,17 @@ impl Machine<'_> {
     }
 
     fn condition(&mut self, condition: &Expression) -> Result<bool> {
-        self.call_ahead(condition)?;
         let view = self.view();
         Ok(self.scalar(condition, view.as_ref())?.is_true())
     }
 
     fn evaluate(&mut self, expression: &Expression) -> Result<()> {
-        self.call_ahead(expression)?;
         let view = self.view();
-        let is_parallel_call =
-            matches!(expression, Expression::Call(call) if self.program.functions[call.function].shape.is_some());
-        if !is_parallel_call {
-            self.scalar(expression, view.as_ref())?;
+        match (expression, &view) {
+            (Expression::Call(call), Some(view)) if self.program.functions[call.function].shape.is_some() => {
+                self.call_parallel(call, view)?;
+            }
+            _ => drop(self.scalar(expression, view.as_ref())?),
         }
         Ok(())
     }
@@ -124,8 +126,6 @@ impl Machine<'_> {
     }
 
     fn assign(&mut self, object: &Object, operator: Option<Operator>, value: &Expression) -> Result<()> {
-        self.call_ahead_of(object)?;
-        self.call_ahead(value)?;
         let of = self.program.type_of_object(object);
         let view = self.view();
         if !self.program.is_parallel(&Expression::Own(object.clone())) {
@@ -153,11 +153,23 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whole structures.
-    fn copy(&mut self, to: &Object, indices: &[Expression], from: &Object) -> Result<()> {
+    /// Whole structures; between single positions whatever the context is.
+    fn copy(
+        &mut self,
+        (places, to): (&[Expression], &Object),
+        (indices, from): (&[Expression], &Object),
+    ) -> Result<()> {
         let view = self.needed_view()?;
-        for index in indices {
-            self.call_ahead(index)?;
+        let is_one = |indices: &[Expression]| {
+            !indices.is_empty() && !indices.iter().any(|index| self.program.is_parallel(index))
+        };
+        if is_one(places) && is_one(indices) {
+            let source = self.one_place(indices, from, Some(&view))?;
+            let width = self.program.cells_of(self.program.variables[from.variable].held);
+            let values = self.storage(from.variable)?.values[source..source + width].to_vec();
+            let target = self.one_place(places, to, Some(&view))?;
+            self.storage(to.variable)?.values[target..target + width].copy_from_slice(&values);
+            return Ok(());
         }
         let sources = if indices.is_empty() { self.cells(from, &view)? } else { self.elsewhere(indices, from, &view)? };
         let width = self.program.cells_of(self.program.variables[from.variable].held);
@@ -166,7 +178,7 @@ impl Machine<'_> {
         for at in view.active() {
             read.push((at, storage.values[sources[at]..sources[at] + width].to_vec()));
         }
-        let targets = self.cells(to, &view)?;
+        let targets = if places.is_empty() { self.cells(to, &view)? } else { self.elsewhere(places, to, &view)? };
         let storage = self.storage(to.variable)?;
         for (at, values) in read {
             storage.values[targets[at]..targets[at] + width].copy_from_slice(&values);
@@ -180,7 +192,6 @@ impl Machine<'_> {
         inner: &[Statement],
         otherwise: Option<&[Statement]>,
     ) -> Result<Flow> {
-        self.call_ahead(condition)?;
         let view = self.needed_view()?;
         let values = self.parallel(condition, &view)?;
         let flow = self.in_context(view.shape, Some(view.narrowed(|at| values[at].is_true()).mask), inner)?;
@@ -227,10 +238,40 @@ impl Machine<'_> {
         Ok(Flow::Next)
     }
 
-    fn print(&mut self, word: &str, numbers: &[Expression]) -> Result<()> {
-        for number in numbers {
-            self.call_ahead(number)?;
+    fn do_loop(&mut self, variable: usize, count: i128, condition: &Expression, inner: &[Statement]) -> Result<Flow> {
+        let made = self.made(variable)?;
+        self.frame().locals.insert(variable, made);
+        for time in 1..=count {
+            self.storage(variable)?.values[0] = Value::int(time);
+            match self.block(inner)? {
+                Flow::Break => break,
+                flow @ Flow::Return(_) => return Ok(flow),
+                Flow::Next | Flow::Continue => {}
+            }
+            if time == count || !self.condition(condition)? {
+                break;
+            }
         }
+        Ok(Flow::Next)
+    }
+
+    /// From the label of this number on, or from `default`, if there is one.
+    fn switch(&mut self, chosen: &Expression, cases: &[(Option<i128>, Vec<Statement>)]) -> Result<Flow> {
+        let view = self.view();
+        let chosen = self.scalar(chosen, view.as_ref())?.as_whole()?;
+        let is_label = |wanted: Option<i128>| cases.iter().position(|(label, _)| *label == wanted);
+        let Some(begin) = is_label(Some(chosen)).or_else(|| is_label(None)) else { return Ok(Flow::Next) };
+        for (_, inner) in &cases[begin..] {
+            match self.block(inner)? {
+                Flow::Next => {}
+                Flow::Break => break,
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn print(&mut self, word: &str, numbers: &[Expression]) -> Result<()> {
         let view = self.view();
         let mut line = word.to_string();
         for number in numbers {

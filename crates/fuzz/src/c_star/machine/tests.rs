@@ -16,7 +16,7 @@ fn program(positions: i128, types: &[Type], main: Vec<Statement>) -> Program {
         initial: None,
     });
     Program {
-        shapes: vec![Shape { name: "S".into(), sizes: vec![positions] }],
+        shapes: vec![Shape { name: "S".into(), sizes: vec![positions], blocks: None }],
         structures: Vec::new(),
         variables: variables.collect(),
         globals: (0..types.len()).collect(),
@@ -124,4 +124,71 @@ fn contexts_narrow_and_end() {
 fn an_index_outside_of_its_shape_is_wrong() {
     let program = program(3, &[Type::Int], vec![print(vec![at(3)])]);
     assert!(printed(&program, 1, &[]).unwrap_err().contains("the left index 3 of a dimension of 3"));
+}
+
+/// Of 2 by 2 nodes node 0 has the first two columns of the first two rows: 1e16 and -1e16 come together before 1 and 1 do.
+#[test]
+fn a_shape_is_dealt_out_in_rectangles() {
+    let mut program = program(4, &[Type::Double], Vec::new());
+    program.shapes[0] = Shape { name: "S".into(), sizes: vec![4, 4], blocks: Some((2, 2)) };
+    let store = |row, column, number| {
+        let value = Expression::Constant(Value::real(Type::Double, number));
+        Statement::Send(vec![Expression::int(row), Expression::int(column)], Object::of(0), None, value)
+    };
+    let sum = Expression::Reduce(Reduction::Add, Box::new(Expression::own(0)));
+    program.main = vec![Statement::With(
+        ShapeName::Named(0),
+        vec![
+            store(0, 0, 1e16),
+            store(0, 3, 1.0),
+            store(1, 1, -1e16),
+            store(2, 2, 1.0),
+            print(vec![Expression::Bits(Box::new(sum))]),
+        ],
+    )];
+    for (nodes, sum) in [(1, 1.0f64), (4, 2.0), (3, 1.0)] {
+        assert_eq!(printed(&program, nodes, &[]).unwrap(), [format!("is {:016x}", sum.to_bits())], "{nodes} nodes");
+    }
+}
+
+/// `break` and `continue` in a `switch` in a loop, which goes on from label to label, and a `do` whose condition is false.
+#[test]
+fn a_switch_goes_on_into_the_next_label() {
+    let say = |word: &str| Statement::Print(word.into(), Vec::new());
+    let mut program = program(1, &[Type::Int, Type::Int, Type::Int], Vec::new());
+    program.globals = Vec::new();
+    program.variables.iter_mut().for_each(|variable| variable.shape = None);
+    let cases = vec![
+        (Some(0), vec![say("zero")]),
+        (None, vec![say("other"), Statement::Break]),
+        (Some(1), vec![say("one"), Statement::Continue]),
+    ];
+    program.main = vec![
+        Statement::For(0, 3, vec![Statement::Switch(Expression::own(0), cases), say("behind")]),
+        Statement::Do(1, 3, Expression::int(0), vec![say("once")]),
+    ];
+    let lines = printed(&program, 1, &[]).unwrap();
+    assert_eq!(lines, ["zero", "other", "behind", "one", "other", "behind", "once"]);
+}
+
+/// What an expression sends has the type of what it goes to, and behind `&&` only those send that come there.
+#[test]
+fn a_send_gives_what_it_sends() {
+    let mirrored = Expression::binary(Operator::Subtract, Expression::int(2), Expression::Dot(0));
+    let wide = Expression::binary(Operator::Add, Expression::Coordinate(0), Expression::int(255));
+    let send = Expression::Send(vec![mirrored], Object::of(1), Box::new(wide));
+    let is_late = Expression::binary(Operator::Greater, Expression::Coordinate(0), Expression::int(0));
+    let of = |variable, position| Expression::Get(vec![Expression::int(position)], Object::of(variable));
+    let all = |variable| (0..3).map(|position| of(variable, position)).collect();
+    let main = vec![
+        Statement::Assign(Object::of(0), None, send.clone()),
+        print(all(0)),
+        print(all(1)),
+        Statement::Assign(Object::of(1), None, Expression::int(9)),
+        Statement::Assign(Object::of(0), None, Expression::Logical(true, Box::new(is_late), Box::new(send))),
+        print(all(0)),
+        print(all(1)),
+    ];
+    let program = program(3, &[Type::Int, Type::UnsignedChar], main);
+    assert_eq!(printed(&program, 2, &[]).unwrap(), ["is 255 0 1", "is 1 0 255", "is 0 0 1", "is 1 0 9"]);
 }
