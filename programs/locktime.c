@@ -5,7 +5,8 @@
  * A free lock (-m 0 to 3): node P has had it, and all is quiet; node Q asks for it. One that is waited for (-m 4): node 0 has it, and the others
  * ask one after the other, in the order of their numbers. Node 0 gives it back; each of the others gives it back as soon as it has it. Times are
  * from the return of one call to that of another, in the processor's cycles, and the mean of -r times. Or all nodes together have it -n times (-m 5),
- * for -c cycles each, and stay away for up to -t: the time of all.
+ * for -c cycles each, and stay away for up to -t: the time of all. With -DBARS=400 it is told then how often it took how long to get a lock that was
+ * free, and one that another node had: up to 1 microsecond of 400 cycles, 2 .. 10, 20 .. 100, and more.
  */
 #ifndef BASELINE_LAST_BOUND
 #define BASELINE_FIRST_BOUND 100
@@ -108,19 +109,73 @@ static void contended_lock(int self, int nodes, int64_t round, times_t *mine) {
     release(mine);
 }
 
+#ifdef BARS
+enum { BAR_COUNT = 20 };
+
+static int bar_of(int64_t cycles) {
+    int64_t up_to = cycles <= 0 ? 1 : (cycles + BARS - 1) / BARS;
+    if (up_to <= 10) return (int)up_to - 1;
+    return up_to > 100 ? BAR_COUNT - 1 : (int)(up_to + 9) / 10 + 8;
+}
+
+static int in_order(const void *a, const void *b) {
+    const times_t *first = a, *second = b;
+    return (first->has > second->has) - (first->has < second->has);
+}
+
+static void tell_bars(const char *what, const int64_t *bars) {
+    printf("%s:", what);
+    for (int i = 0; i < BAR_COUNT; i++) printf(" %lld", (long long)bars[i]);
+    printf("\n");
+}
+
+/* Each node's times come to node 0, in the order in which they had the lock. */
+static void tell_all(int self, int nodes, const times_t *mine, int64_t count) {
+    int64_t entries = options[ENTRIES].value, free_bars[BAR_COUNT] = {0}, waited_bars[BAR_COUNT] = {0};
+    times_t *all = trivium_alloc_on(0, sizeof *all * (size_t)entries);
+    int64_t first = 0;
+    for (int p = 0; p < self; p++) first += entries / nodes + (p < entries % nodes);
+    for (int64_t i = 0; i < count; i++) all[first + i] = mine[i];
+    trivium_barrier();
+    if (self != 0) return;
+    times_t *sorted = malloc(sizeof *sorted * (size_t)entries);
+    for (int64_t i = 0; i < entries; i++) sorted[i] = all[i];
+    qsort(sorted, (size_t)entries, sizeof *sorted, in_order);
+    for (int64_t i = 0; i < entries; i++) {
+        int was_free = i == 0 || sorted[i - 1].gives <= sorted[i].asks;
+        if (was_free) free_bars[bar_of(sorted[i].has - sorted[i].asks)]++;
+        else waited_bars[bar_of(sorted[i].has - sorted[i - 1].gives)]++;
+    }
+    tell_bars("non-contended", free_bars);
+    tell_bars("contended", waited_bars);
+}
+#endif
+
 static void at_random(int self, int nodes) {
     int64_t entries = options[ENTRIES].value, mine = entries / nodes + (self < entries % nodes);
     uint64_t random = (uint64_t)options[SEED].value * 1000003u + (uint64_t)self;
+#ifdef BARS
+    times_t *times = malloc(sizeof *times * (size_t)(mine + 1));
+#endif
     quiet();
     int64_t start = trivium_cycles();
     for (int64_t i = 0; i < mine; i++) {
+#ifdef BARS
+        acquire(&times[i]);
+        wait_for(options[HOLD].value);
+        release(&times[i]);
+#else
         lock();
         wait_for(options[HOLD].value);
         unlock();
+#endif
         wait_for(random_below(&random, options[AWAY].value + 1));
     }
     trivium_barrier();
     if (self == 0) printf("total: %lld cycles\n", (long long)(trivium_cycles() - start));
+#ifdef BARS
+    tell_all(self, nodes, times, mine);
+#endif
 }
 
 int main(int argc, char **argv) {

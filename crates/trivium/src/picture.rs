@@ -1,6 +1,9 @@
-//! Stacked bars and lines as SVG.
+//! Stacked bars, lines and histograms as SVG.
+
+mod histogram;
 
 use crate::Failure;
+pub use histogram::{Histogram, histograms};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 

@@ -1,8 +1,10 @@
 //! What every kind of engine and every network must keep.
 
+use super::calendar::Calendar;
 use super::engines::{self, Job, KINDS};
 use super::model::NodeModel;
 use super::networks;
+use super::ports::{self, Passing};
 use super::pricing::{Did, HandlerTime, Trigger};
 use crate::machine::{EngineKind, Machine};
 use trivium_engine::Object;
@@ -122,5 +124,31 @@ fn no_network_is_faster_than_the_lookahead_and_all_repeat_themselves() {
         assert!(first.iter().zip(0..).all(|(arrival, n)| *arrival >= 10 * n + machine.lookahead()), "{set:?}");
         assert_eq!(first, arrivals(2), "{set:?}");
         assert_eq!(jitter == "0", first == arrivals(3), "{set:?}: each node has its own share");
+    }
+}
+
+/// No message passes a port before it is handed over, two are never in a queue together, and those that are longer take no less.
+#[test]
+fn a_port_is_left_by_one_message_after_the_other() {
+    for name in ["typhoon", "flash", "flash-craylink", "now", "simple-coma"] {
+        let machine = Machine::load(name, &[]).unwrap();
+        let port = ports::make(&machine);
+        for bytes in [0, 64, 4096] {
+            let message = |words| Passing { packets: 1 + bytes / 1024, words, bytes };
+            let mut out = Calendar::default();
+            let mut before = 0;
+            for number in 0..20 {
+                let at = 1000 + 7 * number;
+                let (queue, departure) = port.leave(&mut out, at, message(2 + number % 5));
+                assert!(departure >= at && queue.end >= departure, "{name}: {queue:?} {departure}");
+                assert!(queue.is_empty() || queue.start >= before, "{name}: {queue:?} after {before}");
+                before = before.max(queue.end);
+            }
+            let taken = |words| {
+                let (queue, _) = port.leave(&mut Calendar::default(), 1000, message(words));
+                (queue.end - queue.start, port.enter(message(words)))
+            };
+            assert!(taken(2).0 <= taken(9).0 && taken(2).1 <= taken(9).1, "{name}, {bytes} bytes");
+        }
     }
 }

@@ -1,9 +1,10 @@
-//! A node's network interface: credits, the sender's overflow in memory, queue rates, and the order of lanes.
+//! A node's network interface: credits, the sender's overflow in memory, and the order of lanes, before a port of the machine's kind.
 
 use crate::events::Envelope;
-use crate::machine::{DataRate, Machine};
+use crate::machine::Machine;
 use crate::timing::calendar::Calendar;
 use crate::timing::networks::{self, Network};
+use crate::timing::ports::{self, Passing, Port};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use trivium_engine::Node;
@@ -48,18 +49,12 @@ impl Lane {
 
 /// The network interface of a node, and its share of the network.
 pub struct Interface {
-    cycles_per_word: u64,
     /// So many words of arguments ride in a header.
     header_words: u64,
-    send_occupancy: u64,
-    receive_occupancy: u64,
-    /// With `cut_through`: what a packet's length is beside its words.
-    cut_through: Option<u64>,
     /// Words of data in a packet at most, if messages are in packets.
     packet_words: Option<u64>,
     credits: u32,
-    /// How fast data leave, if they do one message after the other.
-    data: Option<DataRate>,
+    port: Box<dyn Port>,
     network: Box<dyn Network>,
     out: Calendar,
     /// Messages to each node that have not been consumed yet.
@@ -90,14 +85,10 @@ impl Interface {
     /// The interface of node `me` of `nodes`.
     pub fn new(machine: &Machine, me: Node, nodes: u32, seed: u64) -> Interface {
         Interface {
-            cycles_per_word: machine.interface.cycles_per_word,
             header_words: machine.interface.header_words,
-            send_occupancy: machine.interface.send_occupancy,
-            receive_occupancy: machine.interface.receive_occupancy,
-            cut_through: machine.interface.cut_through.then_some(machine.interface.message),
             packet_words: machine.interface.packet_words,
             credits: machine.interface.credits,
-            data: machine.data_rate(),
+            port: ports::make(machine),
             network: networks::make(machine, me, nodes, seed),
             out: Calendar::default(),
             outstanding: vec![0; nodes as usize],
@@ -260,29 +251,8 @@ impl Interface {
     /// queue, and the arrival of its head.
     #[inline(always)]
     pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
-        let packets = self.packets(&envelope);
-        let length = self.words(&envelope, packets) * self.cycles_per_word;
-        let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
-        let busy = self.send_occupancy * packets;
-        let (queue, departure) = if let Some(rate) = self.data.filter(|_| bytes > 0) {
-            // Its tail leaves when all of it has.
-            let taken = rate.cycles_of(bytes).max(length).max(busy);
-            let begun = self.out.book(at, taken);
-            (begun..begun + taken, begun + taken)
-        } else if let Some(message) = self.cut_through {
-            // It was handed over with the way to the port behind it.
-            let length = length + message * packets;
-            let begun = self.out.book(at, length);
-            (begun..begun + length, begun)
-        } else if busy > length {
-            // The interface works on it after it was handed over; that is part of the latency.
-            let begun = self.out.book(at, busy);
-            (begun..begun + busy, begun)
-        } else {
-            // The queue is filled while the handler writes to it, so a message that finds it empty leaves at once.
-            let begun = self.out.book(at.saturating_sub(length), length);
-            (begun..begun + length, (begun + length).max(at))
-        };
+        let passing = self.passing(&envelope);
+        let (queue, departure) = self.port.leave(&mut self.out, at, passing);
         envelope.departed = departure;
         let mut arrival = self.network.arrival(departure, envelope.to, envelope.data.is_some());
         if !self.forced.is_empty()
@@ -308,18 +278,19 @@ impl Interface {
 
     /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
     pub fn receive(&mut self, at: u64, envelope: &Envelope) -> Range<u64> {
-        let (begun, packets) = (self.in_free.max(at), self.packets(envelope));
-        let words = self.words(envelope, packets);
-        let message = self.cut_through.unwrap_or(0) * packets;
-        self.in_free = begun + (words * self.cycles_per_word + message).max(self.receive_occupancy * packets);
+        let begun = self.in_free.max(at);
+        self.in_free = begun + self.port.enter(self.passing(envelope));
         begun..self.in_free
     }
 
-    /// The words of a message that pass a queue, in so many packets.
+    /// What of a message passes a port.
     #[inline(always)]
-    fn words(&self, envelope: &Envelope, packets: u64) -> u64 {
+    fn passing(&self, envelope: &Envelope) -> Passing {
+        let packets = self.packets(envelope);
         let riding = self.header_words.min(envelope.args.words().len() as u64);
-        envelope.words() - riding + (packets - 1) * Envelope::HEADER
+        let words = envelope.words() - riding + (packets - 1) * Envelope::HEADER;
+        let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+        Passing { packets, words, bytes }
     }
 
     /// In how many packets a message goes, at least 1.

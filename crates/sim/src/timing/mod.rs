@@ -14,4 +14,5 @@ pub(crate) mod model;
 pub(crate) mod networks;
 pub(crate) mod page_table;
 mod per_page;
+mod ports;
 pub(crate) mod pricing;

@@ -54,6 +54,32 @@ fn row<'a>(result: &'a Value, id: &str) -> &'a Value {
     result["rows"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap_or(&Value::Null)
 }
 
+/// A program prints how often a lock that was free, and one that was not, took how long; each time that a node has had it is in one of the bars.
+#[test]
+fn times_of_a_lock_are_drawn_as_bars() {
+    let runs = |after: &str| {
+        format!(
+            "[[runs]]\nname = \"bars\"\nprogram = \"programs/locktime.c\"\ncc = \"-DBARS=400 -DMCS\"\nprotocols = [\"flash-relaxed\"]\nmachines = [\"flash-craylink\"]\nnodes = 3\nblocks = [128]\nargs = \"-m 5 -n 50\"\n\
+             [[pictures]]\nfile = \"bars.svg\"\ntitle = \"t\"\nkind = \"histogram\"\nunit = \"\"\nbars = [[\"MCS\", \"bars\"]]\nafter = [\"non-contended:\", \"{after}:\"]\nedges = {:?}\n",
+            (1..=20).map(|edge| edge.to_string()).collect::<Vec<_>>()
+        )
+    };
+    let rows = row_of("D", ACQUIRE) + &runs("contended");
+    assert_eq!(study(&rows, &[]).json(0)["pictures"], serde_json::json!(["bars.svg"]));
+    let wrong = study(&(row_of("D", ACQUIRE) + &runs("held")), &[]);
+    assert!(wrong.err.contains("run `bars` printed no line of 20 numbers that begins with `held:`"), "{}", wrong.err);
+    let lock = "--cc=-DBARS=400 -DMCS";
+    let how =
+        ["sim", "programs/locktime.c", "-p", "flash-relaxed", "-m", "flash-craylink", "-n", "3", "--block", "128"];
+    let run = trivium(&[&how[..], &[lock, "--", "-m", "5", "-n", "50"]].concat());
+    let counts = |what: &str| {
+        let line = run.out.lines().find_map(|line| line.strip_prefix(what)).unwrap_or_else(|| panic!("{}", run.out));
+        line.split_whitespace().map(|count| count.parse::<u64>().unwrap()).collect::<Vec<_>>()
+    };
+    let (free, held) = (counts("non-contended:"), counts("contended:"));
+    assert!(free.len() == 20 && held.len() == 20 && free.iter().chain(&held).sum::<u64>() == 50, "{free:?} {held:?}");
+}
+
 #[test]
 fn a_part_has_its_rows_and_runs_alone() {
     let twice = format!("{{ sum = [{ACQUIRE}, {ACQUIRE}] }}");

@@ -196,6 +196,15 @@ impl<'a> Figures<'a> {
         number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))
     }
 
+    /// So many whole numbers behind a text in what a run's program printed.
+    pub(super) fn printed_counts(&self, run: &str, after: &str, count: usize) -> Result<Vec<u64>, Why> {
+        let line = self.run(run)?.output.lines().find_map(|line| line.strip_prefix(after));
+        let numbers: Option<Vec<u64>> = line.and_then(|rest| rest.split_whitespace().map(|n| n.parse().ok()).collect());
+        numbers
+            .filter(|numbers| numbers.len() == count)
+            .ok_or_else(|| format!("run `{run}` printed no line of {count} numbers that begins with `{after}`"))
+    }
+
     /// The fastest of these runs, of several the first.
     fn fastest(&self, runs: &[String]) -> Result<&RunOutcome, Why> {
         let runs = runs.iter().map(|run| self.run(run)).collect::<Result<Vec<_>, Why>>()?;

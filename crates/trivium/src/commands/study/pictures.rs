@@ -5,7 +5,7 @@ use super::plan::{Picture, PictureKind, Plan, at_or_last, at_place};
 use super::rows::Row;
 use crate::Failure;
 use crate::output;
-use crate::picture::{Bar, Curve, curves, stacked_bars};
+use crate::picture::{Bar, Curve, Histogram, curves, histograms, stacked_bars};
 use std::path::Path;
 use trivium_sim::PARTS_OF_TIME;
 
@@ -16,6 +16,7 @@ pub fn draw(plan: &Plan, rows: &[Row], source: &Figures, folder: &Path) -> (Vec<
     for picture in &plan.pictures {
         let svg = match picture.kind {
             PictureKind::Rows => beside_published(picture, rows),
+            PictureKind::Histogram => of_times(picture, source),
             _ => drawn(picture, source),
         };
         let written = svg.and_then(|svg| match svg {
@@ -85,6 +86,26 @@ fn beside_published(picture: &Picture, rows: &[Row]) -> Result<Option<String>, F
     of_lines(picture, &lines)
 }
 
+/// Histograms of what runs print; none if none of the runs are there.
+fn of_times(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
+    let mut all = Vec::new();
+    for (label, run) in &picture.bars {
+        if source.run(run).is_err() {
+            continue;
+        }
+        for after in &picture.after {
+            let counts = source.printed_counts(run, after, picture.edges.len()).map_err(|why| {
+                Failure::input(format!("{}: {why}", picture.file), "see [[pictures]] in docs/studies.md")
+            })?;
+            all.push(Histogram { name: format!("{label}, {}", after.trim_end_matches([':', ' '])), counts });
+        }
+    }
+    match all.is_empty() {
+        true => Ok(None),
+        false => histograms(&picture.title, &picture.below, &picture.edges, &all).map(Some),
+    }
+}
+
 /// The picture, unless none of its runs are there.
 fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
     if matches!(picture.kind, PictureKind::Rates | PictureKind::Seconds) {
@@ -92,7 +113,7 @@ fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure>
     }
     let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
     match picture.kind {
-        PictureKind::Rates | PictureKind::Seconds | PictureKind::Rows => Ok(None),
+        PictureKind::Rates | PictureKind::Seconds | PictureKind::Rows | PictureKind::Histogram => Ok(None),
         PictureKind::Lines => {
             let mut lines: Vec<Curve> = Vec::new();
             for line in &picture.lines {

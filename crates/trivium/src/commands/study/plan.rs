@@ -302,6 +302,12 @@ pub struct Picture {
     /// Lines: name, template of the run's name with `{x}`, places.
     #[serde(default)]
     pub lines: Vec<Line>,
+    /// Histograms of each of `bars`: the texts after which its program prints how often each span of time was met.
+    #[serde(default)]
+    pub after: Vec<String>,
+    /// The ends of these spans, as they stand below.
+    #[serde(default)]
+    pub edges: Vec<String>,
 }
 
 /// A line of a picture.
@@ -345,6 +351,8 @@ pub enum PictureKind {
     Seconds,
     /// Lines of figures of ours, and dashed ones of the published figures beside them.
     Rows,
+    /// How often something took how long, from what runs print.
+    Histogram,
 }
 
 /// One run.
