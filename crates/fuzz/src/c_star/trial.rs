@@ -53,6 +53,12 @@ impl Setup {
         Setup::new(&self.protocol, &[nodes])
     }
 
+    /// The same without more nodes than these.
+    pub fn up_to(&self, most: usize) -> Setup {
+        let nodes: Vec<usize> = self.nodes.iter().copied().filter(|nodes| *nodes <= most).collect();
+        Setup::new(&self.protocol, &nodes)
+    }
+
     /// One of its numbers of nodes: another one for the next number.
     pub fn one_of_nodes(&self, number: u64) -> usize {
         self.nodes[(number % self.nodes.len() as u64) as usize]
