@@ -80,6 +80,15 @@ pub struct Moment {
     /// The calls that return, with their results as words.
     #[serde(skip)]
     pub returned: Vec<(String, Option<i64>)>,
+    /// What the body of a call says in this step, to an engine that hears of it or is asked.
+    #[serde(skip)]
+    pub said: Option<Said>,
+    /// Whether the body of a call is at fault here, and no handler.
+    #[serde(skip)]
+    pub body_fails: bool,
+    /// What bodies of calls have asked, and are answered here.
+    #[serde(skip)]
+    pub answered: Vec<(String, i64)>,
     /// What became of the event if no handler ran: `deferred`, `held`.
     pub fate: Option<String>,
     /// The lines of the protocol that say so; none if the tag allows an access, or a program's threads meet.
@@ -88,6 +97,17 @@ pub struct Moment {
     pub dispatched: bool,
     /// Whether the property is violated here.
     pub decisive: bool,
+}
+
+/// What the body of a call says to its node's engine.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// The name of the event.
+    pub event: String,
+    /// The number of the object that it is about.
+    pub object: u32,
+    /// The words of its arguments.
+    pub args: Vec<i64>,
 }
 
 /// A message.

@@ -3,7 +3,7 @@
 use super::growth::growth;
 use super::recording::{Event, ToldIn, resolve};
 use super::source::{self, Source};
-use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Story};
+use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Said, Story};
 use crate::config::{ConfigError, System};
 use crate::report::deadlock::{explain, stuck};
 use crate::report::parameters::ParameterValue;
@@ -116,7 +116,7 @@ impl<'m> Telling<'m> {
             }
             _ => None,
         };
-        let (before, access_before) = self.instance(&about);
+        let (said, (before, access_before)) = (self.said(action), self.instance(&about));
         let ghosts = ghost::lines(model, &self.world);
         self.worlds.push(self.world.clone());
         let result = self.stepper.perform_told(&mut self.world, action, told);
@@ -147,6 +147,9 @@ impl<'m> Telling<'m> {
                 .collect(),
             forgotten,
             returned: self.returned(),
+            said,
+            answered: self.answered(),
+            body_fails: self.stepper.account.body_fails,
             fate: self.fate(),
             source: self.place(result.as_ref().err()),
             dispatched: self.stepper.account.outcome.is_some(),
@@ -241,6 +244,28 @@ impl<'m> Telling<'m> {
             if a.asked { format!("{does} for node {}", a.node) } else { does }
         });
         for_program.chain(accesses).chain(calls).collect()
+    }
+
+    /// What the body of a call says in this event, which is still to happen.
+    fn said(&self, action: Action) -> Option<Said> {
+        let layout = &self.model.layout;
+        let intent = match action {
+            Action::Hear { thread } => self.world.told(layout, thread)?,
+            Action::Act { thread } => self.world.act(layout, thread)?.0,
+            _ => return None,
+        };
+        let Intent::Call { op, object, args } = &self.model.client.intents[intent] else { return None };
+        let event = self.model.protocol().ops[op.index()].name.clone();
+        Some(Said { event, object: object.id, args: args.words().to_vec() })
+    }
+
+    /// What bodies of calls have asked and were answered, with the answers.
+    fn answered(&self) -> Vec<(String, i64)> {
+        let answered = self.stepper.account.answered.iter().filter_map(|&(intent, value)| {
+            let Intent::Call { op, .. } = &self.model.client.intents[intent] else { return None };
+            Some((self.model.protocol().ops[op.index()].name.clone(), value))
+        });
+        answered.collect()
     }
 
     /// Calls that returned, with their results.

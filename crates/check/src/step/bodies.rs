@@ -17,7 +17,7 @@ impl Stepper<'_> {
             self.reached.way(model.protocol().ops[op.index()].span, true);
         }
         world.set_thread(&model.layout, thread, ThreadState::Ready, intent);
-        let next = calls::enter(model, world, thread, &mut |place, taken| self.reached.way(place, taken))?;
+        let next = calls::enter(model, world, thread, &mut |place, taken| self.reached.way(place, taken));
         self.goes_on(world, thread, next)
     }
 
@@ -52,13 +52,14 @@ impl Stepper<'_> {
 
     /// What a thread does in the body of its call is done, and has given this.
     pub(super) fn acted(&mut self, world: &mut World, thread: usize, result: i64) -> Result<(), Violation> {
-        let next = calls::done(self.model, world, thread, result, &mut |place, taken| self.reached.way(place, taken))?;
+        let next = calls::done(self.model, world, thread, result, &mut |place, taken| self.reached.way(place, taken));
         self.goes_on(world, thread, next)
     }
 
-    /// The body of a thread's call goes on, or is at its end.
-    fn goes_on(&mut self, world: &mut World, thread: usize, next: Next) -> Result<(), Violation> {
-        let Next::Returns(value) = next else { return Ok(()) };
+    /// The body of a thread's call goes on, is at its end, or at fault.
+    fn goes_on(&mut self, world: &mut World, thread: usize, next: Result<Next, Violation>) -> Result<(), Violation> {
+        self.account.body_fails = next.is_err();
+        let Next::Returns(value) = next? else { return Ok(()) };
         let (_, intent) = world.thread(&self.model.layout, thread);
         match &self.model.client.intents[intent] {
             Intent::Call { op, object, .. } => self.returns(world, thread, (intent, *op, *object), value),

@@ -38,6 +38,10 @@ pub(crate) struct Account {
     pub outcome: Option<Outcome>,
     pub performed: Vec<Performed>,
     pub returned: Vec<(usize, usize, i64)>,
+    /// What bodies of calls have asked, and what they were answered: the numbers of intents.
+    pub answered: Vec<(usize, i64)>,
+    /// Whether the body of a call is at fault, and no handler.
+    pub body_fails: bool,
     /// What threads have done to images in bodies of calls, and what that gave.
     pub acts: Vec<(usize, i64)>,
 }
@@ -166,6 +170,8 @@ impl<'m> Stepper<'m> {
         self.account.outcome = None;
         self.account.performed.clear();
         self.account.returned.clear();
+        self.account.answered.clear();
+        self.account.body_fails = false;
         self.account.acts.clear();
         self.effects.clear();
         self.execute(world, action)?;
@@ -626,6 +632,7 @@ impl<'m> Stepper<'m> {
             };
             if model.protocol().ops[op.index()].is_event {
                 self.reached.answer(op);
+                self.account.answered.push((intent, value));
                 self.acted(world, thread, value)?;
             } else {
                 self.returns(world, thread, (intent, op, object), value)?;

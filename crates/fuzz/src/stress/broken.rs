@@ -56,7 +56,7 @@ const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 86] = [
+const FILES: [(&str, usize, Way); 87] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
@@ -65,6 +65,7 @@ const FILES: [(&str, usize, Way); 86] = [
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
     ("early-reply", 3, Program("litmus.c")),
     ("fbcopy-both-ask", 2, Cannot(JOBS_USED)),
+    ("fbcopy-calls-mixed", 2, Cannot(THREADS)),
     ("fbcopy-change-unseen", 2, Cannot(INVARIANT)),
     ("fbcopy-flag-in-memory", 2, Text(COUNTED, &[], &[])),
     ("fbcopy-hint-taken-seriously", 3, Cannot(EVICTS)),

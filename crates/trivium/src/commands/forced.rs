@@ -52,9 +52,10 @@ pub(super) fn timed(
     let forced =
         force(explored(protocol, &recording.settings), machine, &order).map_err(|error| failure::told(&error))?;
     let steps = compared(machine, story, &forced)?;
-    compare_seen(machine, story, &forced)?;
+    compare_seen(protocol, machine, story, &forced)?;
     let fault = end(machine, story, &forced)?;
-    let Forced { gap, loads, returns, .. } = forced;
+    let Forced { gap, loads, mut returns, .. } = forced;
+    returns.retain(|done| !is_told(protocol, &done.2));
     Ok(Timed { machine: machine.name.clone(), gap, steps, loads, returns, fault })
 }
 
@@ -71,8 +72,13 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
     if settings.threads_per_node > 1 || recording.events.iter().any(is_second) {
         return Err(refused("it has several threads on a node, and a node of a machine has one processor"));
     }
-    if protocol.ops.iter().any(|op| op.body.is_some()) {
-        return Err(refused("threads are in the bodies of calls, and on a machine a body is part of a program in C"));
+    if !protocol.images.is_empty() {
+        return Err(refused(
+            "bodies of calls look at lines of the processor's cache, and on a machine a program in C does",
+        ));
+    }
+    if story.moments.iter().any(|moment| moment.body_fails) {
+        return Err(refused("the body of a call is at fault, and on a machine that is part of a program in C"));
     }
     if !settings.homes.is_empty() {
         return Err(refused("its homes were given, and on a machine object i lives at node i mod N"));
@@ -116,7 +122,10 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
                 if let ForcedDoes::Access { word: 0, store: Some(value), .. } = &mut does {
                     *value = stored(story, step, *node).unwrap_or(*value);
                 }
-                order.starts.push(ForcedStart { step, node: *node, does });
+                // Of a call with a body a machine sees what it says, in the steps in which an engine hears of that.
+                if !matches!(&does, ForcedDoes::Call { op, .. } if has_body(protocol, op)) {
+                    order.starts.push(ForcedStart { step, node: *node, does });
+                }
             }
             Event::Evict { node, block, .. } => {
                 let heard = (step..).zip(&recording.events[step as usize - 1..]).find_map(|(step, event)| {
@@ -133,16 +142,27 @@ fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Fo
             Event::Timer { node, role, object } => {
                 order.timers.push(ForcedTimer { step, node: *node, role: role.clone(), object: *object });
             }
+            Event::Act { node, .. } | Event::Hear { node, .. } => {
+                let said =
+                    story.moments.iter().find(|moment| moment.step == step).and_then(|moment| moment.said.as_ref());
+                let said = said.ok_or_else(|| refused(&format!("in step {step} a body of a call says nothing")))?;
+                let does = ForcedDoes::Call { op: said.event.clone(), object: said.object, args: said.args.clone() };
+                order.starts.push(ForcedStart { step, node: *node, does });
+            }
             // These follow from the others, at once.
-            Event::Act { .. }
-            | Event::Hear { .. }
-            | Event::Leave { .. }
-            | Event::Deliver { .. }
-            | Event::Replay { .. }
-            | Event::Phase => {}
+            Event::Leave { .. } | Event::Deliver { .. } | Event::Replay { .. } | Event::Phase => {}
         }
     }
     Ok(order)
+}
+
+fn has_body(protocol: &Protocol, op: &str) -> bool {
+    protocol.op(op).is_some_and(|op| protocol.ops[op.index()].body.is_some())
+}
+
+/// Whether a body only tells it: then nobody waits for an answer.
+fn is_told(protocol: &Protocol, op: &str) -> bool {
+    protocol.op(op).is_some_and(|op| protocol.ops[op.index()].is_told())
 }
 
 /// What a store that a node's thread has begun in a step wrote in the end. Where a promise is checked with values of the
@@ -312,9 +332,9 @@ fn loaded(done: &str) -> Option<&str> {
     done.strip_prefix("reads ").or_else(|| done.strip_prefix("goes on with ")).or_else(exchanged)
 }
 
-/// Compares the values that the loads of each node have seen, and the results of its calls. The load that violates the
-/// property is the last.
-fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(), Failure> {
+/// Compares the values that the loads of each node have seen, the results of its calls, and what bodies of calls were answered: what a
+/// body says next, and what its call returns, follows from that. The load that violates the property is the last.
+fn compare_seen(protocol: &Protocol, machine: &Machine, story: &Story, forced: &Forced) -> Result<(), Failure> {
     let differs = |node: u16, what: &str, seen: String, recorded: String| {
         let what = format!("on {} the {what} of node {node} are {seen}, but recorded are {recorded}", machine.name);
         Err(Failure::new(failure::WRONG, what, "what was recorded is not seen under timing"))
@@ -326,9 +346,14 @@ fn compare_seen(machine: &Machine, story: &Story, forced: &Forced) -> Result<(),
         if !seen.starts_with(&recorded) {
             return differs(node, "loads", format!("{seen:?}"), format!("{recorded:?}"));
         }
-        let mine = story.moments.iter().filter(|m| m.node == node).flat_map(|m| &m.returned);
-        let recorded: Vec<(&str, Option<i64>)> = mine.map(|(op, value)| (op.as_str(), *value)).collect();
-        let seen = forced.returns.iter().filter(|done| done.1 == node).map(|done| (done.2.as_str(), done.3));
+        let mut recorded: Vec<(&str, Option<i64>)> = Vec::new();
+        for moment in story.moments.iter().filter(|m| m.node == node) {
+            recorded.extend(moment.answered.iter().map(|(event, value)| (event.as_str(), Some(*value))));
+            let returned = moment.returned.iter().filter(|(op, _)| !has_body(protocol, op));
+            recorded.extend(returned.map(|(op, value)| (op.as_str(), *value)));
+        }
+        let seen = forced.returns.iter().filter(|done| done.1 == node && !is_told(protocol, &done.2));
+        let seen = seen.map(|done| (done.2.as_str(), done.3));
         let same = |(seen, recorded): (&(&str, i64), &(&str, Option<i64>))| {
             seen.0 == recorded.0 && recorded.1.is_none_or(|value| value == seen.1)
         };

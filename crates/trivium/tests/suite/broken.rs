@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 86] = [
+const FOUND: [(&str, &str); 87] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("call-assembly-mixed", "ghost refused"),
@@ -22,6 +22,7 @@ const FOUND: [(&str, &str); 86] = [
     ("eager-stale-upgrade", "invariant no_store_is_lost"),
     ("early-reply", "single_writer"),
     ("fbcopy-both-ask", "livelock"),
+    ("fbcopy-calls-mixed", "last_write"),
     ("fbcopy-change-unseen", "invariant no_address_is_used_meanwhile"),
     ("fbcopy-flag-in-memory", "last_write"),
     ("fbcopy-hint-taken-seriously", "fault"),
@@ -33,7 +34,7 @@ const FOUND: [(&str, &str); 86] = [
     ("fbcopy-pending-destination", "fault"),
     ("fbcopy-pending-source", "fault"),
     ("fbcopy-refused-landing-counted", "last_write"),
-    ("fbcopy-sent-before-collected", "last_write"),
+    ("fbcopy-sent-before-collected", "scenario next_dirty_there"),
     ("fbcopy-sharers-left", "deadlock"),
     ("fbcopy-sharers-untold", "last_write"),
     ("flash-barrier-early-lost", "deadlock"),

@@ -21,7 +21,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("fbcopy-pending-destination", "", "this was declared impossible"),
     ("fbcopy-pending-source", "", "this was declared impossible"),
     ("fbcopy-refused-landing-counted", "", "node 0 reads 1"),
-    ("fbcopy-sent-before-collected", "", "node 0 reads 0"),
+    ("fbcopy-sent-before-collected", "--ops 2", "node 0 reads 0"),
     ("flash-early-forgotten", "", "every node"),
     ("flash-fenced-at-ownership", "", "node 1 reads 0"),
     ("flash-fenced-told-late", "", "node 2 reads 0"),
@@ -73,14 +73,15 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("write-update-no-turn", "--nodes 2", "node 1 reads 0"),
 ];
 
-/// Broken protocols whose counterexamples no machine can be made to follow: its network delivers each message once, blocks have their homes in turn, and
-/// the bodies of calls are parts of a program in C.
-const REFUSED: [(&str, &str); 22] = [
+/// Broken protocols whose counterexamples no machine can be made to follow: its network delivers each message once, blocks have their homes in turn, a
+/// node has one thread, and what bodies see in lines of the processor's cache is a program's in C.
+const REFUSED: [(&str, &str); 23] = [
     ("alternating-bit-unordered", "--nodes 2"),
     ("call-assembly-mixed", ""),
     ("uncached-duplicated", "--nodes 2"),
     ("mshr-entry-lost", "--nodes 2"),
     ("mshr-one-lane", "--nodes 2"),
+    ("fbcopy-calls-mixed", ""),
     ("fbcopy-last-line-left", "--nodes 2"),
     ("fbcopy-memory-sent", "--nodes 2"),
     ("fbcopy-owner-kept", "--nodes 2"),
@@ -187,6 +188,25 @@ fn machines_go_through_the_recorded_states_of_the_file_tests() {
         replayed += 1;
     }
     assert!(replayed >= 20, "{replayed}");
+}
+
+/// A node of a machine says what the recorded body says, in the recorded steps, and is answered as recorded.
+#[test]
+fn what_bodies_say_is_forced() {
+    let (_folder, file) = recorded("broken/fbcopy-late-refusal", "");
+    let json = trivium(&["replay", file.to_str().unwrap(), "-m", "typhoon", "--format", "json"]).json(1);
+    let timing = &json["timing"];
+    let returns: Vec<_> = timing["returns"].as_array().unwrap().iter().map(|done| (&done[1], &done[2])).collect();
+    assert_eq!(returns, [(&Value::from(1), &Value::from("commit"))], "{timing}");
+    let handled: Vec<&str> =
+        timing["steps"].as_array().unwrap().iter().filter_map(|step| step["event"].as_str()).collect();
+    let words = ["lines(1)", "place(block 1)", "place(block 0)", "commit: return ask commit"];
+    assert!(handled.windows(words.len()).any(|events| events == words), "{handled:?}");
+    // A body that is at fault is a program's own.
+    let name = harness::root().join("crates/check/tests/files/call-body-result-out-of-range.test");
+    let (_folder, file) = recorded(name.to_str().unwrap(), "--nodes 2");
+    let run = trivium(&["replay", file.to_str().unwrap(), "-m", "typhoon"]);
+    run.refuses(2, &["cannot be forced under timing: the body of a call is at fault"]);
 }
 
 /// The whole system of `swcc` without scenario has a put in two halves: a task, and calls that return before.

@@ -6,13 +6,45 @@
 #define TRIVIUM_FBCOPY_WHOLE_H
 
 #include <stdint.h>
+#include "trivium.h"
 
-__attribute__((import_module("trivium:fbcopy-whole"), import_name("copy")))
-int64_t trivium_fbcopy_whole_copy(int64_t block, int64_t from, int64_t n);
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("outside:")))
+void trivium_outside_fbcopy_whole(int64_t call, int64_t parameter, int64_t value);
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("named:")))
+int64_t trivium_named_fbcopy_whole(int64_t call, int64_t parameter, int64_t passed);
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("lines")))
+void trivium_fbcopy_whole_lines(int64_t);
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("place")))
+void trivium_fbcopy_whole_place(int64_t);
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("commit")))
+int64_t trivium_fbcopy_whole_commit(void);
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("words")))
+void trivium_fbcopy_whole_words(int64_t, int64_t);
+
+__attribute__((import_module("trivium:fbcopy-whole"), import_name("flag")))
+void trivium_fbcopy_whole_flag(int64_t, int64_t);
 
 /* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; the result is the number of a job, or -1 for none. */
 static inline int32_t fbcopy_whole_copy(void *block, void *from, int64_t n) {
-    return (int32_t)trivium_fbcopy_whole_copy((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n);
+    __attribute__((unused)) int64_t named_block = trivium_named_fbcopy_whole(0, -2, (int64_t)(uintptr_t)block);
+    if (named_block == 0)
+        return (int32_t)-1;
+    __attribute__((unused)) int64_t named_from = trivium_named_fbcopy_whole(0, 0, (int64_t)(uintptr_t)from);
+    if (!(INT64_C(1) <= n && n <= INT64_C(4096))) trivium_outside_fbcopy_whole(0, 1, n);
+    __attribute__((unused)) int64_t seen_2 = 0;
+    if (!(named_from == 0)) goto at_2;
+    return (int32_t)-1;
+at_2:
+    trivium_fbcopy_whole_lines(n);
+    trivium_fbcopy_whole_place(named_from);
+    trivium_fbcopy_whole_place(named_block);
+    seen_2 = trivium_fbcopy_whole_commit();
+    return (int32_t)seen_2;
 }
 
 __attribute__((import_module("trivium:fbcopy-whole"), import_name("line")))
@@ -31,20 +63,44 @@ static inline int fbcopy_whole_wait(int32_t job) {
     return (int)trivium_fbcopy_whole_wait(job);
 }
 
-__attribute__((import_module("trivium:fbcopy-whole"), import_name("copy_words")))
-int64_t trivium_fbcopy_whole_copy_words(int64_t block, int64_t from, int64_t n, int64_t skip);
-
 /* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; skip is from 0 to 8191; the result is the number of a job, or -1 for none. */
 static inline int32_t fbcopy_whole_copy_words(void *block, void *from, int64_t n, int64_t skip) {
-    return (int32_t)trivium_fbcopy_whole_copy_words((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n, skip);
+    __attribute__((unused)) int64_t named_block = trivium_named_fbcopy_whole(3, -2, (int64_t)(uintptr_t)block);
+    if (named_block == 0)
+        return (int32_t)-1;
+    __attribute__((unused)) int64_t named_from = trivium_named_fbcopy_whole(3, 0, (int64_t)(uintptr_t)from);
+    if (!(INT64_C(1) <= n && n <= INT64_C(4096))) trivium_outside_fbcopy_whole(3, 1, n);
+    if (!(INT64_C(0) <= skip && skip <= INT64_C(8191))) trivium_outside_fbcopy_whole(3, 2, skip);
+    __attribute__((unused)) int64_t seen_3 = 0;
+    if (!(named_from == 0)) goto at_2;
+    return (int32_t)-1;
+at_2:
+    trivium_fbcopy_whole_lines(n);
+    trivium_fbcopy_whole_words(named_from, skip);
+    trivium_fbcopy_whole_place(named_block);
+    seen_3 = trivium_fbcopy_whole_commit();
+    return (int32_t)seen_3;
 }
-
-__attribute__((import_module("trivium:fbcopy-whole"), import_name("copy_counted")))
-int64_t trivium_fbcopy_whole_copy_counted(int64_t block, int64_t from, int64_t n, int64_t flag, int64_t at);
 
 /* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; flag points to a byte of a block: where none lies there, that is none; at is from 0 to 8191; the result is the number of a job, or -1 for none. */
 static inline int32_t fbcopy_whole_copy_counted(void *block, void *from, int64_t n, void *flag, int64_t at) {
-    return (int32_t)trivium_fbcopy_whole_copy_counted((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n, (int64_t)(uintptr_t)flag, at);
+    __attribute__((unused)) int64_t named_block = trivium_named_fbcopy_whole(4, -2, (int64_t)(uintptr_t)block);
+    if (named_block == 0)
+        return (int32_t)-1;
+    __attribute__((unused)) int64_t named_from = trivium_named_fbcopy_whole(4, 0, (int64_t)(uintptr_t)from);
+    __attribute__((unused)) int64_t named_flag = trivium_named_fbcopy_whole(4, 2, (int64_t)(uintptr_t)flag);
+    if (!(INT64_C(1) <= n && n <= INT64_C(4096))) trivium_outside_fbcopy_whole(4, 1, n);
+    if (!(INT64_C(0) <= at && at <= INT64_C(8191))) trivium_outside_fbcopy_whole(4, 3, at);
+    __attribute__((unused)) int64_t seen_4 = 0;
+    if (!((named_from == 0) || (named_flag == 0))) goto at_2;
+    return (int32_t)-1;
+at_2:
+    trivium_fbcopy_whole_lines(n);
+    trivium_fbcopy_whole_place(named_from);
+    trivium_fbcopy_whole_place(named_block);
+    trivium_fbcopy_whole_flag(named_flag, at);
+    seen_4 = trivium_fbcopy_whole_commit();
+    return (int32_t)seen_4;
 }
 
 __attribute__((import_module("trivium:fbcopy-whole"), import_name("start_change")))
@@ -63,12 +119,26 @@ static inline int fbcopy_whole_end_change(void) {
     return (int)trivium_fbcopy_whole_end_change();
 }
 
-__attribute__((import_module("trivium:fbcopy-whole"), import_name("copy_words_counted")))
-int64_t trivium_fbcopy_whole_copy_words_counted(int64_t block, int64_t from, int64_t n, int64_t skip, int64_t flag, int64_t at);
-
 /* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; skip is from 0 to 8191; flag points to a byte of a block: where none lies there, that is none; at is from 0 to 8191; the result is the number of a job, or -1 for none. */
 static inline int32_t fbcopy_whole_copy_words_counted(void *block, void *from, int64_t n, int64_t skip, void *flag, int64_t at) {
-    return (int32_t)trivium_fbcopy_whole_copy_words_counted((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n, skip, (int64_t)(uintptr_t)flag, at);
+    __attribute__((unused)) int64_t named_block = trivium_named_fbcopy_whole(7, -2, (int64_t)(uintptr_t)block);
+    if (named_block == 0)
+        return (int32_t)-1;
+    __attribute__((unused)) int64_t named_from = trivium_named_fbcopy_whole(7, 0, (int64_t)(uintptr_t)from);
+    __attribute__((unused)) int64_t named_flag = trivium_named_fbcopy_whole(7, 3, (int64_t)(uintptr_t)flag);
+    if (!(INT64_C(1) <= n && n <= INT64_C(4096))) trivium_outside_fbcopy_whole(7, 1, n);
+    if (!(INT64_C(0) <= skip && skip <= INT64_C(8191))) trivium_outside_fbcopy_whole(7, 2, skip);
+    if (!(INT64_C(0) <= at && at <= INT64_C(8191))) trivium_outside_fbcopy_whole(7, 4, at);
+    __attribute__((unused)) int64_t seen_5 = 0;
+    if (!((named_from == 0) || (named_flag == 0))) goto at_2;
+    return (int32_t)-1;
+at_2:
+    trivium_fbcopy_whole_lines(n);
+    trivium_fbcopy_whole_words(named_from, skip);
+    trivium_fbcopy_whole_place(named_block);
+    trivium_fbcopy_whole_flag(named_flag, at);
+    seen_5 = trivium_fbcopy_whole_commit();
+    return (int32_t)seen_5;
 }
 
 #endif

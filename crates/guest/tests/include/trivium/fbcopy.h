@@ -6,13 +6,39 @@
 #define TRIVIUM_FBCOPY_H
 
 #include <stdint.h>
+#include "trivium.h"
 
-__attribute__((import_module("trivium:fbcopy"), import_name("copy")))
-int64_t trivium_fbcopy_copy(int64_t block, int64_t from, int64_t n);
+__attribute__((import_module("trivium:fbcopy"), import_name("outside:")))
+void trivium_outside_fbcopy(int64_t call, int64_t parameter, int64_t value);
+
+__attribute__((import_module("trivium:fbcopy"), import_name("named:")))
+int64_t trivium_named_fbcopy(int64_t call, int64_t parameter, int64_t passed);
+
+__attribute__((import_module("trivium:fbcopy"), import_name("lines")))
+void trivium_fbcopy_lines(int64_t);
+
+__attribute__((import_module("trivium:fbcopy"), import_name("place")))
+void trivium_fbcopy_place(int64_t);
+
+__attribute__((import_module("trivium:fbcopy"), import_name("commit")))
+int64_t trivium_fbcopy_commit(void);
 
 /* where block points to no block, it returns at once; from points to a byte of a block: where none lies there, that is none; n is from 1 to 4096; the result is the number of a job, or -1 for none. */
 static inline int32_t fbcopy_copy(void *block, void *from, int64_t n) {
-    return (int32_t)trivium_fbcopy_copy((int64_t)(uintptr_t)block, (int64_t)(uintptr_t)from, n);
+    __attribute__((unused)) int64_t named_block = trivium_named_fbcopy(0, -2, (int64_t)(uintptr_t)block);
+    if (named_block == 0)
+        return (int32_t)-1;
+    __attribute__((unused)) int64_t named_from = trivium_named_fbcopy(0, 0, (int64_t)(uintptr_t)from);
+    if (!(INT64_C(1) <= n && n <= INT64_C(4096))) trivium_outside_fbcopy(0, 1, n);
+    __attribute__((unused)) int64_t seen_2 = 0;
+    if (!(named_from == 0)) goto at_2;
+    return (int32_t)-1;
+at_2:
+    trivium_fbcopy_lines(n);
+    trivium_fbcopy_place(named_from);
+    trivium_fbcopy_place(named_block);
+    seen_2 = trivium_fbcopy_commit();
+    return (int32_t)seen_2;
 }
 
 __attribute__((import_module("trivium:fbcopy"), import_name("line")))
