@@ -141,8 +141,8 @@ pub const MISTAKES: [Mistake; 30] = [
     Mistake {
         name: "behind `||` those positions communicate at which the first operand is true",
         file: COMMUNICATION,
-        text: "self.narrowed(left, is_or, ahead)",
-        instead: "self.narrowed(left, false, ahead)",
+        text: "self.narrowed(left, is_or, ",
+        instead: "self.narrowed(left, false, ",
     },
     Mistake {
         name: "`s -= x` subtracts something else than the sum",
