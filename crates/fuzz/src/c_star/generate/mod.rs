@@ -11,7 +11,7 @@ mod statements;
 
 use super::features::Feature;
 use super::number::{Type, Value};
-use super::tree::{Field, Held, Program, Shape, ShapeName, ShapeOf, Structure, Variable};
+use super::tree::{Field, Held, Object, Program, Shape, ShapeName, ShapeOf, Statement, Structure, Variable};
 use crate::random::Random;
 use std::collections::BTreeMap;
 
@@ -83,6 +83,8 @@ struct Scope {
     scalars: Vec<usize>,
     assignable: Vec<usize>,
     parallels: Vec<usize>,
+    /// Arrays of scalars that nothing changes.
+    tables: Vec<usize>,
     /// Loops and switches around it, in its function.
     loops: usize,
     switches: usize,
@@ -120,7 +122,7 @@ impl Generator {
             self.scope = globals.clone();
         }
         self.left = 10 + self.random.below(40);
-        let mut main = Vec::new();
+        let mut main = self.tables();
         for shape in 0..self.program.shapes.len() {
             main.push(self.filling(shape));
         }
@@ -197,6 +199,13 @@ impl Generator {
             self.scope.scalars.push(variable);
             self.scope.assignable.push(variable);
         }
+        if self.random.once_in(2) {
+            let of = self.any_type();
+            let variable = self.variable('c', None, of);
+            self.program.variables[variable].count = Some(2 + self.random.below(3));
+            self.program.globals.push(variable);
+            self.scope.tables.push(variable);
+        }
         for shape in 0..self.program.shapes.len() {
             for _ in 0..2 + self.random.below(3) {
                 let variable = self.parallel_variable('p', ShapeOf::Named(shape));
@@ -206,6 +215,18 @@ impl Generator {
                 self.program.globals.push(variable);
             }
         }
+    }
+
+    /// Gives tables their numbers.
+    fn tables(&mut self) -> Vec<Statement> {
+        let objects: Vec<Object> =
+            self.scope.tables.iter().flat_map(|variable| self.program.numbers_of(*variable)).collect();
+        let number = |object| {
+            let constant = self.any_constant();
+            let of = self.program.type_of_object(&object);
+            Statement::Assign(object, None, self.assignable(constant, of).tree)
+        };
+        objects.into_iter().map(number).collect()
     }
 
     /// A parallel variable in scope: of numbers, of structures, or an array of either.

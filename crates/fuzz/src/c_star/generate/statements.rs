@@ -60,7 +60,7 @@ impl Generator {
         if self.scope.current.is_none() && depth > 0 && self.random.once_in(2) {
             return one(self.with(depth));
         }
-        match self.random.below(46) {
+        match self.random.below(48) {
             0..=10 => self.parallel_assignment(),
             11..=13 => self.scalar_assignment(),
             14..=19 if depth > 0 => self.where_statement(depth),
@@ -82,6 +82,7 @@ impl Generator {
             35 | 36 => self.combining_send(),
             37 => self.copy(),
             38 => one(self.step()),
+            46 | 47 => self.sum_of_tenths(),
             45 => self.own_checkpoint().map(|statement| vec![statement]),
             _ => self.parallel_assignment(),
         }
