@@ -112,7 +112,7 @@ impl Generator {
         if !self.may_communicate() {
             return None;
         }
-        let current = self.scope.current?;
+        let current = self.scope.current.filter(|_| !self.scope.is_quiet)?;
         self.communications -= 1;
         let dot = self.scope.dot.take();
         let operand = self.surely_parallel(depth.min(2));

@@ -183,7 +183,7 @@ impl Generator {
     pub(super) fn parallel_call(&mut self, depth: usize) -> Option<Made> {
         let current = self.scope.current?;
         let is_off = !Feature::ParallelFunctions.is_on() || !self.may_be_once();
-        if is_off || self.effects == 0 || self.scope.dot.is_some() {
+        if is_off || self.scope.is_quiet || self.effects == 0 || self.scope.dot.is_some() {
             return None;
         }
         let functions: Vec<usize> = self.of_role(Role::Parallel);

@@ -92,6 +92,8 @@ struct Scope {
     function: Option<usize>,
     /// Whether it stands behind `&&`, `||` or `?:`.
     is_narrow: bool,
+    /// Whether nothing may stand here at which all nodes come together by itself.
+    is_quiet: bool,
     /// Whether nothing may stand here that is done once: calls, gets and reductions.
     is_blocked: bool,
     /// The bracket of a left index in which it stands.
