@@ -114,12 +114,14 @@ impl Generator {
 
     fn body(&mut self, function: usize, depth: usize) {
         let left = std::mem::replace(&mut self.left, 2 + self.random.below(8));
+        self.scope.is_quiet = self.random.once_in(2);
         let mut body = self.block(2, 6);
         if self.random.once_in(2) {
             body.extend(self.call_of_itself(function, depth));
         }
         body.push(self.return_statement());
         self.left = left;
+        self.scope.is_quiet = false;
         self.program.functions[function].body = body;
     }
 
