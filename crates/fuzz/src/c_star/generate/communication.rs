@@ -67,6 +67,21 @@ impl Generator {
         })
     }
 
+    /// `x = [. + 1][.]y`, of the current shape.
+    pub(super) fn near_assignment(&mut self) -> Option<Statement> {
+        let ShapeOf::Named(shape) = self.scope.current? else { return None };
+        let variables = self.own_variables();
+        let (to, from) = (self.one_of(&variables)?, self.one_of(&variables)?);
+        let (to, from) = (self.plain_object(to), self.plain_object(from));
+        let sizes = self.program.shapes[shape].sizes.clone();
+        let indices = sizes.iter().enumerate().map(|(bracket, size)| self.nearby(bracket, *size));
+        let indices = indices.collect::<Option<Vec<Expression>>>()?;
+        let made = self.read(Expression::Get(indices, from.clone()), &from);
+        let of = self.program.type_of_object(&to);
+        let made = self.assignable(made, of);
+        Some(Statement::Assign(to, None, made.tree))
+    }
+
     /// An object of a parallel variable that another position has: which element it is, all agree.
     fn other(&mut self) -> Option<(Object, usize)> {
         let variables = self.named_variables();

@@ -140,8 +140,10 @@ impl Generator {
         for number in 0..1 + self.random.below(4) {
             let rank = [1, 1, 1, 2, 2, 3, 4][self.random.below(7)];
             let most = [24, 7, 4, 3][rank - 1];
-            let sizes = (0..rank).map(|_| 1 + self.random.below(most) as i128).collect();
             let blocks = if rank == 2 { self.blocks() } else { None };
+            // Rectangles have several rows and columns, mostly.
+            let (least, most) = if blocks.is_some() { (3, 6) } else { (1, most) };
+            let sizes = (0..rank).map(|_| (least + self.random.below(most)) as i128).collect();
             self.program.shapes.push(Shape { name: format!("S{number}"), sizes, blocks });
         }
     }

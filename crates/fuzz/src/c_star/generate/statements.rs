@@ -165,7 +165,8 @@ impl Generator {
             });
         }
         self.scope.bounds = bounds;
-        let inner = if all.is_some() { self.inner(depth) } else { Vec::new() };
+        let mut inner: Vec<Statement> = self.near_assignment().into_iter().collect();
+        inner.extend(if all.is_some() { self.inner(depth) } else { Vec::new() });
         self.scope.bounds = before;
         let otherwise = self.random.once_in(4).then(|| self.inner(depth));
         Some(vec![Statement::Where(all?, inner, otherwise)])
