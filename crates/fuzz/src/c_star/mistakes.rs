@@ -97,10 +97,10 @@ pub const MISTAKES: [Mistake; 30] = [
         instead: "least(*count, shape->size[last] - (int)begin)",
     },
     Mistake {
-        name: "what is near may be in the next row",
+        name: "a run does not end where what is near goes on in another rectangle",
         file: LIBRARY,
-        text: "least(rest, shape->size[last] - (int)begin)",
-        instead: "rest",
+        text: "state->across ? state->columns - (int)begin % state->columns : state->block - position;",
+        instead: "state->block - position;",
     },
     Mistake {
         name: "what a statement gets is read while it writes it",

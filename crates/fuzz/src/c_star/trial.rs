@@ -13,6 +13,9 @@ const RUN: &str = "run";
 /// Warnings are not looked at. What is optimised less is compiled in half of the time, and that is most of a case.
 const COMPILING: &str = "--cc=-w -O1 -g0";
 
+/// Each operator is a loop there, and to optimise these takes longest of all.
+const COMPILING_LOOPS: &str = "--cc=-w -O0 -g0";
+
 /// The protocol's name that stands for `trivium interpret`, in whose place there is none.
 const INTERPRET: &str = "interpret";
 
@@ -90,7 +93,8 @@ impl Setup {
             INTERPRET => vec!["interpret".into(), file],
             protocol => vec!["sim".into(), file, "-m".into(), "typhoon".into(), "-p".into(), protocol.into()],
         };
-        words.extend(["-n", &nodes, COMPILING].map(str::to_string));
+        let how = if self.protocol() == INTERPRET { COMPILING_LOOPS } else { COMPILING };
+        words.extend(["-n", &nodes, how].map(str::to_string));
         words
     }
 }

@@ -67,6 +67,21 @@ impl Generator {
         })
     }
 
+    /// `x = [. + 1][.]y`, of the current shape.
+    pub(super) fn near_assignment(&mut self) -> Option<Statement> {
+        let ShapeOf::Named(shape) = self.scope.current? else { return None };
+        let variables = self.own_variables();
+        let (to, from) = (self.one_of(&variables)?, self.one_of(&variables)?);
+        let (to, from) = (self.plain_object(to), self.plain_object(from));
+        let sizes = self.program.shapes[shape].sizes.clone();
+        let indices = sizes.iter().enumerate().map(|(bracket, size)| self.nearby(bracket, *size));
+        let indices = indices.collect::<Option<Vec<Expression>>>()?;
+        let made = self.read(Expression::Get(indices, from.clone()), &from);
+        let of = self.program.type_of_object(&to);
+        let made = self.assignable(made, of);
+        Some(Statement::Assign(to, None, made.tree))
+    }
+
     /// An object of a parallel variable that another position has: which element it is, all agree.
     fn other(&mut self) -> Option<(Object, usize)> {
         let variables = self.named_variables();
@@ -112,7 +127,7 @@ impl Generator {
         if !self.may_communicate() {
             return None;
         }
-        let current = self.scope.current?;
+        let current = self.scope.current.filter(|_| !self.scope.is_quiet)?;
         self.communications -= 1;
         let dot = self.scope.dot.take();
         let operand = self.surely_parallel(depth.min(2));
@@ -159,6 +174,37 @@ impl Generator {
         let bound = Expression::Constant(Value::real(of, bound));
         let tree = Expression::binary(reduction.operator(), reduced, bound);
         Made::new(tree, of, -2 * super::REAL_LIMIT, 2 * super::REAL_LIMIT)
+    }
+
+    /// A sum of numbers that are rounded, of which another order gives other bits: printed, or sent to one position.
+    pub(super) fn sum_of_tenths(&mut self) -> Option<Vec<Statement>> {
+        self.begin_expression();
+        let operand = self.surely_parallel(1)?;
+        let operand = self.fit(operand, 1009);
+        let of = [Type::Float, Type::Double][self.random.below(2)];
+        let tenth = Made::constant(Value::real(of, 0.1 + self.random.below(7) as f64 / 10.0));
+        let made = self.arithmetic(Operator::Multiply, operand, tenth);
+        let places = self.named_variables();
+        let is_real = |(variable, _): &&(usize, usize)| {
+            let variable = &self.program.variables[*variable];
+            variable.count.is_none() && variable.held == Held::Number(made.of)
+        };
+        let places: Vec<(usize, usize)> = places.iter().filter(is_real).copied().collect();
+        match self.one_of(&places).filter(|_| self.random.once_in(2)) {
+            Some((variable, shape)) => {
+                let made = self.with_positive_zero(made);
+                let sizes = self.program.shapes[shape].sizes.clone();
+                let indices =
+                    sizes.iter().map(|size| Expression::int(self.random.below(*size as usize) as i128)).collect();
+                let send = Statement::Send(indices, Object::of(variable), Some(Operator::Add), made.tree);
+                let smaller = self.made_small(&Object::of(variable), shape);
+                Some(vec![send, smaller])
+            }
+            None => {
+                let sum = Expression::Reduce(Reduction::Add, Box::new(made.tree));
+                Some(vec![Statement::Print("sum".into(), vec![Expression::Bits(Box::new(sum))])])
+            }
+        }
     }
 
     /// `[i]x = e`, and where several may send to one, what shows which stayed.

@@ -114,12 +114,14 @@ impl Generator {
 
     fn body(&mut self, function: usize, depth: usize) {
         let left = std::mem::replace(&mut self.left, 2 + self.random.below(8));
+        self.scope.is_quiet = self.random.once_in(2);
         let mut body = self.block(2, 6);
         if self.random.once_in(2) {
             body.extend(self.call_of_itself(function, depth));
         }
         body.push(self.return_statement());
         self.left = left;
+        self.scope.is_quiet = false;
         self.program.functions[function].body = body;
     }
 
@@ -183,7 +185,7 @@ impl Generator {
     pub(super) fn parallel_call(&mut self, depth: usize) -> Option<Made> {
         let current = self.scope.current?;
         let is_off = !Feature::ParallelFunctions.is_on() || !self.may_be_once();
-        if is_off || self.effects == 0 || self.scope.dot.is_some() {
+        if is_off || self.scope.is_quiet || self.effects == 0 || self.scope.dot.is_some() {
             return None;
         }
         let functions: Vec<usize> = self.of_role(Role::Parallel);

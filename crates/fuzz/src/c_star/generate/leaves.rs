@@ -21,6 +21,7 @@ impl Generator {
             (Values::Scalar, 0) => self.get_of_one(depth),
             (Values::Scalar, 1..=9) => self.scalar_variable(),
             (_, 17) => self.scalar_variable(),
+            (_, 18) => self.table(values),
             _ => None,
         };
         made.unwrap_or_else(|| self.any_constant())
@@ -57,6 +58,14 @@ impl Generator {
     fn scalar_variable(&mut self) -> Option<Made> {
         let variables = self.scope.scalars.clone();
         let object = Object::of(self.one_of(&variables)?);
+        Some(self.read(Expression::Own(object.clone()), &object))
+    }
+
+    /// An element of an array of scalars: another one for each position, now and then.
+    fn table(&mut self, values: Values) -> Option<Made> {
+        let tables = self.scope.tables.clone();
+        let variable = self.one_of(&tables)?;
+        let object = self.object(variable, values);
         Some(self.read(Expression::Own(object.clone()), &object))
     }
 

@@ -11,7 +11,7 @@ mod statements;
 
 use super::features::Feature;
 use super::number::{Type, Value};
-use super::tree::{Field, Held, Program, Shape, ShapeName, ShapeOf, Structure, Variable};
+use super::tree::{Field, Held, Object, Program, Shape, ShapeName, ShapeOf, Statement, Structure, Variable};
 use crate::random::Random;
 use std::collections::BTreeMap;
 
@@ -83,6 +83,8 @@ struct Scope {
     scalars: Vec<usize>,
     assignable: Vec<usize>,
     parallels: Vec<usize>,
+    /// Arrays of scalars that nothing changes.
+    tables: Vec<usize>,
     /// Loops and switches around it, in its function.
     loops: usize,
     switches: usize,
@@ -90,6 +92,8 @@ struct Scope {
     function: Option<usize>,
     /// Whether it stands behind `&&`, `||` or `?:`.
     is_narrow: bool,
+    /// Whether nothing may stand here at which all nodes come together by itself.
+    is_quiet: bool,
     /// Whether nothing may stand here that is done once: calls, gets and reductions.
     is_blocked: bool,
     /// The bracket of a left index in which it stands.
@@ -120,7 +124,7 @@ impl Generator {
             self.scope = globals.clone();
         }
         self.left = 10 + self.random.below(40);
-        let mut main = Vec::new();
+        let mut main = self.tables();
         for shape in 0..self.program.shapes.len() {
             main.push(self.filling(shape));
         }
@@ -136,8 +140,10 @@ impl Generator {
         for number in 0..1 + self.random.below(4) {
             let rank = [1, 1, 1, 2, 2, 3, 4][self.random.below(7)];
             let most = [24, 7, 4, 3][rank - 1];
-            let sizes = (0..rank).map(|_| 1 + self.random.below(most) as i128).collect();
             let blocks = if rank == 2 { self.blocks() } else { None };
+            // Rectangles have several rows and columns, mostly.
+            let (least, most) = if blocks.is_some() { (3, 6) } else { (1, most) };
+            let sizes = (0..rank).map(|_| (least + self.random.below(most)) as i128).collect();
             self.program.shapes.push(Shape { name: format!("S{number}"), sizes, blocks });
         }
     }
@@ -197,6 +203,13 @@ impl Generator {
             self.scope.scalars.push(variable);
             self.scope.assignable.push(variable);
         }
+        if self.random.once_in(2) {
+            let of = self.any_type();
+            let variable = self.variable('c', None, of);
+            self.program.variables[variable].count = Some(2 + self.random.below(3));
+            self.program.globals.push(variable);
+            self.scope.tables.push(variable);
+        }
         for shape in 0..self.program.shapes.len() {
             for _ in 0..2 + self.random.below(3) {
                 let variable = self.parallel_variable('p', ShapeOf::Named(shape));
@@ -206,6 +219,18 @@ impl Generator {
                 self.program.globals.push(variable);
             }
         }
+    }
+
+    /// Gives tables their numbers.
+    fn tables(&mut self) -> Vec<Statement> {
+        let objects: Vec<Object> =
+            self.scope.tables.iter().flat_map(|variable| self.program.numbers_of(*variable)).collect();
+        let number = |object| {
+            let constant = self.any_constant();
+            let of = self.program.type_of_object(&object);
+            Statement::Assign(object, None, self.assignable(constant, of).tree)
+        };
+        objects.into_iter().map(number).collect()
     }
 
     /// A parallel variable in scope: of numbers, of structures, or an array of either.

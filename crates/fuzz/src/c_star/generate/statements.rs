@@ -60,7 +60,11 @@ impl Generator {
         if self.scope.current.is_none() && depth > 0 && self.random.once_in(2) {
             return one(self.with(depth));
         }
-        match self.random.below(46) {
+        let choice = match self.scope.is_quiet {
+            true => QUIET[self.random.below(QUIET.len())],
+            false => self.random.below(50),
+        };
+        match choice {
             0..=10 => self.parallel_assignment(),
             11..=13 => self.scalar_assignment(),
             14..=19 if depth > 0 => self.where_statement(depth),
@@ -82,9 +86,26 @@ impl Generator {
             35 | 36 => self.combining_send(),
             37 => self.copy(),
             38 => one(self.step()),
+            46 | 47 => self.sum_of_tenths(),
+            48 | 49 if depth > 0 => self.quiet(depth),
             45 => self.own_checkpoint().map(|statement| vec![statement]),
             _ => self.parallel_assignment(),
         }
+    }
+
+    /// Statements of one shape that nothing parts but what they do: mostly in a loop.
+    fn quiet(&mut self, depth: usize) -> Option<Vec<Statement>> {
+        self.scope.current?;
+        let before = self.scope.is_quiet;
+        self.scope.is_quiet = true;
+        let statement = match self.random.below(4) {
+            0 => self.switch(depth),
+            1 if self.scope.loops < 2 => self.do_loop(depth),
+            2 | 3 if self.scope.loops < 2 => self.for_loop(depth),
+            _ => Statement::Block(self.inner(depth)),
+        };
+        self.scope.is_quiet = before;
+        Some(vec![statement])
     }
 
     fn with(&mut self, depth: usize) -> Statement {
@@ -144,7 +165,8 @@ impl Generator {
             });
         }
         self.scope.bounds = bounds;
-        let inner = if all.is_some() { self.inner(depth) } else { Vec::new() };
+        let mut inner: Vec<Statement> = self.near_assignment().into_iter().collect();
+        inner.extend(if all.is_some() { self.inner(depth) } else { Vec::new() });
         self.scope.bounds = before;
         let otherwise = self.random.once_in(4).then(|| self.inner(depth));
         Some(vec![Statement::Where(all?, inner, otherwise)])
@@ -442,6 +464,9 @@ impl Generator {
         Some(vec![Statement::Declare(variable, value)])
     }
 }
+
+/// What stands in a quiet statement: assignments, sends, what is made of them, and calls.
+const QUIET: [usize; 20] = [0, 1, 2, 3, 4, 5, 14, 20, 23, 26, 29, 29, 29, 33, 33, 39, 41, 42, 43, 43];
 
 /// Whether nothing behind these statements would be done.
 fn ends(statements: &[Statement]) -> bool {
