@@ -97,6 +97,12 @@ pub struct CallBody {
 }
 
 impl CallBody {
+    /// Whether it says an event somewhere.
+    pub fn says(&self, event: OpId) -> bool {
+        let is_it = |step: &BodyStep| matches!(step, BodyStep::Act(CallAction::Say { event: of, .. }) if *of == event);
+        self.steps.places.iter().any(|place| is_it(&place.step))
+    }
+
     /// The place at which an `until` looks that this one is, if it is one: from there it comes back until its condition holds.
     pub fn until(&self, at: usize) -> Option<&Expr> {
         match self.steps.places.get(at + 1).map(|place| &place.step) {

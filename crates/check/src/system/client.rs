@@ -11,8 +11,8 @@ use trivium_engine::number::fit;
 use trivium_engine::{Args, Engine, Node, Object};
 use trivium_protocol::idle::idle_arguments;
 use trivium_protocol::{
-    BLOCK, BodyPlace, BodyStep, EventKind, NODE, Named, ObjectKindId, Op, OpId, Protocol, Scenario, ScenarioAction,
-    ScenarioValue, Type,
+    BLOCK, BodyPlace, BodyStep, CallBody, EventKind, NODE, Named, ObjectKindId, Op, OpId, Protocol, Scenario,
+    ScenarioAction, ScenarioValue, Type,
 };
 
 /// A state counts what a thread has left, its place in its script and which action it is at in 16 bits.
@@ -281,7 +281,7 @@ impl Client {
         let blocks = if system.late_values { objects[BLOCK.index()] } else { 0 };
         let open_stores = open_stores(blocks, sees, &mut intents);
         let mut offers: Vec<Offer> = (0..intents.len()).map(|intent| offer(&open_stores, intent)).collect();
-        acts(engine, system, objects, &mut intents)?;
+        acts(engine, system, objects, &|_| true, &mut intents)?;
         offers.resize(intents.len(), Offer::Never);
         Ok(Client {
             offers,
@@ -330,7 +330,10 @@ impl Client {
             }
             places.push(looks);
         }
-        acts(engine, system, objects, &mut intents)?;
+        // Of an event that nobody says there may be more ways than anybody could explore.
+        let is_called =
+            |op: OpId| scenario.looks().any(|look| matches!(look, ScenarioAction::Call { op: of, .. } if *of == op));
+        acts(engine, system, objects, &is_called, &mut intents)?;
         Ok(Client {
             threads_of: threads_of(system.nodes, threads.iter().copied()),
             threads,
@@ -350,15 +353,25 @@ impl Client {
     }
 }
 
-/// What the bodies of calls may do, behind all that a client does.
-fn acts(engine: &Engine, system: &System, objects: &[u32], intents: &mut Vec<Intent>) -> Result<(), ConfigError> {
+/// What the bodies of calls that are made may do, behind all that a client does.
+fn acts(
+    engine: &Engine,
+    system: &System,
+    objects: &[u32],
+    is_made: &dyn Fn(OpId) -> bool,
+    intents: &mut Vec<Intent>,
+) -> Result<(), ConfigError> {
     let protocol = engine.protocol();
     for image in &protocol.images {
         let lines = (0..objects[image.object.index()]).map(|id| Object { kind: image.object, id });
         intents.extend(lines.map(|object| Intent::Image { object }));
     }
-    for (op, _) in protocol.ops.iter().enumerate().filter(|(_, op)| op.is_event) {
-        calls(engine, OpId::at(op), &[], system, objects, &[], intents)?;
+    let made = (0..).map(OpId).zip(&protocol.ops).filter(|(op, _)| is_made(*op));
+    let bodies: Vec<&CallBody> = made.filter_map(|(_, op)| op.body.as_ref()).collect();
+    for (event, _) in (0..).map(OpId).zip(&protocol.ops).filter(|(_, op)| op.is_event) {
+        if bodies.iter().any(|body| body.says(event)) {
+            calls(engine, event, &[], system, objects, &[], intents)?;
+        }
     }
     Ok(())
 }
