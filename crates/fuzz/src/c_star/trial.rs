@@ -41,7 +41,7 @@ impl Setup {
                 Setup::new(INTERPRET, &[5, 1, 8, 64]),
                 Setup::new("uncached", &[8, 4, 2, 17]),
                 Setup::new("msi", &[4, 3, 8]),
-                Setup::new(RUN, &[3]),
+                Setup::new(RUN, &[3, 5, 2]),
             ];
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };

@@ -138,7 +138,7 @@ impl Generator {
 
     fn shapes(&mut self) {
         for number in 0..1 + self.random.below(4) {
-            let rank = [1, 1, 1, 2, 2, 3, 4][self.random.below(7)];
+            let rank = [1, 1, 1, 2, 2, 2, 2, 3, 4][self.random.below(9)];
             let most = [24, 7, 4, 3][rank - 1];
             let blocks = if rank == 2 { self.blocks() } else { None };
             // Rectangles have several rows and columns, mostly.
@@ -150,10 +150,10 @@ impl Generator {
 
     /// How a shape of two dimensions is dealt out, now and then: to as many nodes as there are, mostly.
     fn blocks(&mut self) -> Option<(usize, usize)> {
-        let nodes = if self.random.once_in(4) { 1 + self.random.below(8) } else { self.nodes };
+        let nodes = if self.nodes == 1 || self.random.once_in(8) { 2 + self.random.below(7) } else { self.nodes };
         let below: Vec<usize> = (1..=nodes).filter(|below| nodes.is_multiple_of(*below)).collect();
         let below = self.one_of(&below)?;
-        (!self.random.once_in(3)).then_some((below, nodes / below))
+        (!self.random.once_in(4)).then_some((below, nodes / below))
     }
 
     fn structure(&mut self) {
