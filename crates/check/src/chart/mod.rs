@@ -20,7 +20,7 @@ pub use growth::{Growth, Point};
 pub use html::html;
 pub use recording::{Event, Mismatch, Recording, ToldIn};
 pub use source::{Source, SourceText};
-pub use story::{Arrow, Frame, Moment, NodeView, RoleView, Said, Story};
+pub use story::{Arrow, Frame, Moment, NodeView, RoleView, Spoken, Story};
 pub use svg::svg;
 pub use telling::{replay, story};
 pub use text::{WIDTH, text};

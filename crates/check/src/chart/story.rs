@@ -82,7 +82,7 @@ pub struct Moment {
     pub returned: Vec<(String, Option<i64>)>,
     /// What the body of a call says in this step, to an engine that hears of it or is asked.
     #[serde(skip)]
-    pub said: Option<Said>,
+    pub said: Option<Spoken>,
     /// Whether the body of a call is at fault here, and no handler.
     #[serde(skip)]
     pub body_fails: bool,
@@ -101,7 +101,7 @@ pub struct Moment {
 
 /// What the body of a call says to its node's engine.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct Spoken {
     /// The name of the event.
     pub event: String,
     /// The number of the object that it is about.

@@ -3,7 +3,7 @@
 use super::growth::growth;
 use super::recording::{Event, ToldIn, resolve};
 use super::source::{self, Source};
-use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Said, Story};
+use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Spoken, Story};
 use crate::config::{ConfigError, System};
 use crate::report::deadlock::{explain, stuck};
 use crate::report::parameters::ParameterValue;
@@ -247,7 +247,7 @@ impl<'m> Telling<'m> {
     }
 
     /// What the body of a call says in this event, which is still to happen.
-    fn said(&self, action: Action) -> Option<Said> {
+    fn said(&self, action: Action) -> Option<Spoken> {
         let layout = &self.model.layout;
         let intent = match action {
             Action::Hear { thread } => self.world.told(layout, thread)?,
@@ -256,7 +256,7 @@ impl<'m> Telling<'m> {
         };
         let Intent::Call { op, object, args } = &self.model.client.intents[intent] else { return None };
         let event = self.model.protocol().ops[op.index()].name.clone();
-        Some(Said { event, object: object.id, args: args.words().to_vec() })
+        Some(Spoken { event, object: object.id, args: args.words().to_vec() })
     }
 
     /// What bodies of calls have asked and were answered, with the answers.

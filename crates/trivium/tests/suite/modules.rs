@@ -267,7 +267,10 @@ const WITHIN: [(&str, Modules); 3] = [
     ),
     (
         "a module has what its variants share, and makes the one that is asked for",
-        &[("sim", &["timing/engines", "timing/networks"]), ("trivium", &["commands", "commands/study"])],
+        &[
+            ("sim", &["timing/engines", "timing/networks", "timing/ports"]),
+            ("trivium", &["commands", "commands/study"]),
+        ],
     ),
     (
         "a module has a type, and a part of its work in a file of its own, which takes that type",
