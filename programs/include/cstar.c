@@ -478,7 +478,7 @@ static int64_t *fetched;
 
 __attribute__((constructor(200))) static void make_slots(void) {
     slots = (char *)parts(CSTAR_PAGE, "reductions") - (size_t)CSTAR_PAGE * (size_t)trivium_node();
-#if defined CSTAR_CALLS && !defined CSTAR_ACCESSES
+#ifdef CSTAR_CALLS
     block = (size_t)ask(TRIVIUM_SPLIT_BLOCK, slots, 0, 0);
     values = malloc(VALUES);
     fetched = malloc((size_t)trivium_nodes() * sizeof *fetched);

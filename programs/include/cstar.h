@@ -20,7 +20,10 @@
 enum { cstar_naive = 1 };
 #endif
 /* And for this: what is got and sent goes by the calls of a protocol that has them. Trivium defines CSTAR_CALLS for such a protocol. */
-#if defined CSTAR_CALLS && !defined CSTAR_ACCESSES
+#ifdef CSTAR_ACCESSES
+#undef CSTAR_CALLS
+#endif
+#ifdef CSTAR_CALLS
 enum { cstar_calls = 1 };
 #endif
 

@@ -68,6 +68,35 @@ impl Expression {
             _ => self,
         }
     }
+
+    /// Its parts that are expressions.
+    pub(crate) fn parts(&self) -> Vec<&Expression> {
+        match &self.form {
+            Form::Leaf | Form::Coordinate(_) | Form::Shape(_) | Form::Block => Vec::new(),
+            Form::Parentheses(part) | Form::SizeOf(part) | Form::Member { base: part, .. } => vec![part],
+            Form::Prefix { operand, .. }
+            | Form::Postfix { operand, .. }
+            | Form::Cast { operand, .. }
+            | Form::Reduce { operand, .. } => vec![operand],
+            Form::Index { base, index, .. } => vec![base, index],
+            Form::Binary { left, right, .. }
+            | Form::Assign { left, right, .. }
+            | Form::SplitPhase { left, right, .. }
+            | Form::OwnBinary { left, right, .. }
+            | Form::Comma { left, right } => vec![left, right],
+            Form::Conditional { parts } | Form::Parts(parts) => parts.iter().collect(),
+            Form::LeftIndex { axes, operand } => axes.iter().chain([&**operand]).collect(),
+        }
+    }
+
+    /// Of what is left-indexed: the indices on the right of its variable.
+    pub(crate) fn indices(&self) -> Vec<&Expression> {
+        match &self.form {
+            Form::Parentheses(part) | Form::Member { base: part, .. } => part.indices(),
+            Form::Index { base, index, .. } => base.indices().into_iter().chain([&**index]).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// What was read of a function's body.

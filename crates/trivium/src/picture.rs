@@ -64,6 +64,13 @@ const LINE: i32 = 18;
 /// Letters of a line below a bar, as far as words allow it.
 const LETTERS: usize = 14;
 
+/// What is drawn, as text.
+fn drawn(draw: impl FnOnce(&mut String) -> Result<(), Box<dyn std::error::Error>>) -> Result<String, Failure> {
+    let mut text = String::new();
+    draw(&mut text).map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
+    Ok(text)
+}
+
 /// How wide a text is.
 fn wide(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * LETTER
@@ -102,9 +109,7 @@ pub fn stacked_bars(title: &str, unit: &str, parts: &[&str], bars: &[Bar]) -> Re
 /// # Errors
 /// The picture cannot be drawn.
 pub fn panels(title: &str, panels: &[Panel]) -> Result<String, Failure> {
-    let mut text = String::new();
-    draw(&mut text, title, panels).map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
-    Ok(text)
+    drawn(|text| draw(text, title, panels))
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -247,10 +252,7 @@ pub fn beside(left: &str, right: &str) -> String {
 /// # Errors
 /// The picture cannot be drawn.
 pub fn curves(title: &str, below: &str, beside: &str, lines: &[Curve]) -> Result<String, Failure> {
-    let mut text = String::new();
-    draw_curves(&mut text, title, below, beside, lines)
-        .map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
-    Ok(text)
+    drawn(|text| draw_curves(text, title, below, beside, lines))
 }
 
 fn draw_curves(

@@ -233,12 +233,8 @@ impl Writer<'_> {
             Statement::For(variable, count, inner) => {
                 let name = self.program.variables[*variable].name.clone();
                 if !has_condition(*variable) {
-                    self.line(&format!("for (int {name} = 0;; {name}++) {{"));
-                    self.depth += 1;
-                    self.line(&format!("if ({name} == {count}) break;"));
-                    inner.iter().for_each(|statement| self.statement(statement));
-                    self.depth -= 1;
-                    self.line("}");
+                    let begin = format!("if ({name} == {count}) break;");
+                    self.rounds(&format!("for (int {name} = 0;; {name}++) {{"), &begin, inner, "}");
                     return;
                 }
                 self.inner(&format!("for (int {name} = 0; {name} < {count}; {name}++)"), inner);
@@ -247,23 +243,15 @@ impl Writer<'_> {
                 let name = self.program.variables[*variable].name.clone();
                 let condition = self.expression(condition, strength::AND + 1);
                 self.line(&format!("int {name} = 0;"));
-                self.line(&format!("while ({name} < {count} && {condition}) {{"));
-                self.depth += 1;
-                self.line(&format!("{name}++;"));
-                inner.iter().for_each(|statement| self.statement(statement));
-                self.depth -= 1;
-                self.line("}");
+                let head = format!("while ({name} < {count} && {condition}) {{");
+                self.rounds(&head, &format!("{name}++;"), inner, "}");
             }
             Statement::Do(variable, count, condition, inner) => {
                 let name = self.program.variables[*variable].name.clone();
                 let condition = self.expression(condition, strength::AND + 1);
                 self.line(&format!("int {name} = 0;"));
-                self.line("do {");
-                self.depth += 1;
-                self.line(&format!("{name}++;"));
-                inner.iter().for_each(|statement| self.statement(statement));
-                self.depth -= 1;
-                self.line(&format!("}} while ({name} < {count} && {condition});"));
+                let end = format!("}} while ({name} < {count} && {condition});");
+                self.rounds("do {", &format!("{name}++;"), inner, &end);
             }
             Statement::Switch(chosen, cases) => {
                 let chosen = self.expression(chosen, 0);
@@ -284,6 +272,16 @@ impl Writer<'_> {
             Statement::Print(word, numbers) => self.print(word, numbers),
             Statement::Settle(object) => self.settle(object),
         }
+    }
+
+    /// A loop, with what each round begins with.
+    fn rounds(&mut self, head: &str, begin: &str, inner: &[Statement], end: &str) {
+        self.line(head);
+        self.depth += 1;
+        self.line(begin);
+        inner.iter().for_each(|statement| self.statement(statement));
+        self.depth -= 1;
+        self.line(end);
     }
 
     /// `where` and `if`.

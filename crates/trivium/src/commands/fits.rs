@@ -14,18 +14,21 @@ pub(super) fn fits(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(),
     let Some(file) = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "sc")) else {
         return Ok(());
     };
-    let engines: Vec<Engine> =
-        protocols.iter().filter_map(|protocol| Engine::load(protocol.clone(), NODES).ok()).collect();
-    // Its data are under the default protocol of allocations.
-    let default = engines.iter().find(|engine| engine.answers_accesses()).or(engines.first());
-    let Some(why) = default.and_then(why_not) else { return Ok(()) };
-    let name = &default.expect("one that does not fit").protocol().name;
+    let Some(default) = of_memory(protocols) else { return Ok(()) };
+    let Some(why) = why_not(&default) else { return Ok(()) };
+    let name = &default.protocol().name;
     let what = format!("the data of Split-C's processors cannot be under protocol `{name}`: {why}");
     let help = format!("protocols that fit are {}", fitting().join(", "));
     Err(Failure::at(what, file.display(), help))
 }
 
-/// What it is that does not fit does not depend on how many nodes there are.
+/// Of protocols that are used together, the default one of allocations.
+pub(super) fn of_memory(protocols: &[Arc<Protocol>]) -> Option<Engine> {
+    let engines = || protocols.iter().filter_map(|protocol| Engine::load(protocol.clone(), NODES).ok());
+    engines().find(Engine::answers_accesses).or_else(|| engines().next())
+}
+
+/// What it is that does not fit does not depend on how many nodes there are, and nor does which calls a protocol has.
 const NODES: u32 = 2;
 
 /// Why processors cannot have their data under a protocol, if they cannot.

@@ -1,12 +1,12 @@
 //! A program by its files: C is compiled (and kept), WebAssembly is taken as it is.
 
+use super::fits::of_memory;
 use super::translate::{C_STAR_INTERPRETED, FrontEnd, Interpreter, Needed, needed_by};
 use crate::arguments::Simulated;
 use crate::{Failure, failure, library};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trivium_engine::Engine;
 use trivium_guest::{
     CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, Translator, compile, kept, translated,
 };
@@ -257,15 +257,9 @@ fn compiled_from(
 
 /// Whether a program in C* is compiled for the calls of the protocol that its memory is under: it is not the same without them.
 pub(super) fn has_calls(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> bool {
-    let mut of_memory = protocols.iter().filter_map(|protocol| Engine::load(protocol.clone(), ANY_NODES).ok());
     files.iter().any(|file| file.extension().is_some_and(|ending| ending == "cs"))
-        && of_memory
-            .find(Engine::answers_accesses)
-            .is_some_and(|engine| SplitPhaseCalls::of(engine.protocol()).is_some())
+        && of_memory(protocols).is_some_and(|engine| SplitPhaseCalls::of(engine.protocol()).is_some())
 }
-
-/// What calls a protocol has does not depend on how many nodes there are.
-const ANY_NODES: u32 = 2;
 
 /// Loads a program in C* as `trivium interpret` runs it; flags as for [`load`]. `tells`: each parallel statement prints what it has done.
 ///

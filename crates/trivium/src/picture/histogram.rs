@@ -1,6 +1,6 @@
 //! How often something took how long, as bars.
 
-use super::{COLOURS, GRID, LETTER, WIDTH, title_size};
+use super::{COLOURS, GRID, LETTER, WIDTH, drawn, title_size};
 use crate::Failure;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -22,10 +22,7 @@ const EACH: u32 = 220;
 /// # Errors
 /// The picture cannot be drawn.
 pub fn histograms(title: &str, below: &str, edges: &[String], all: &[Histogram]) -> Result<String, Failure> {
-    let mut text = String::new();
-    draw(&mut text, title, below, edges, all)
-        .map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
-    Ok(text)
+    drawn(|text| draw(text, title, below, edges, all))
 }
 
 fn draw(

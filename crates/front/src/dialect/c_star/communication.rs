@@ -26,9 +26,9 @@ pub(super) struct Indexed {
     after: String,
     /// Its name, or that of the array that it is in.
     pub name: String,
-    is_number: bool,
+    pub is_number: bool,
     /// The shape's object, held against the number of indices if only the run knows how many it takes.
-    object: String,
+    pub object: String,
 }
 
 impl Indexed {
@@ -79,15 +79,6 @@ impl Indexed {
         self.variable.contains("cstar_vp") || self.after.contains("cstar_vp")
     }
 
-    pub(super) fn is_number(&self) -> bool {
-        self.is_number
-    }
-
-    /// The shape's object.
-    pub(super) fn shape(&self) -> &str {
-        &self.object
-    }
-
     /// Where it is at the position of a loop that has found it nearby.
     pub(super) fn found(&self, near: &str) -> String {
         format!("(char *){near} + cstar_vp * (int)sizeof *{}", self.variable)
@@ -127,7 +118,7 @@ impl Loops<'_, '_> {
             self.error(expression, message, "write one index for each, in brackets");
             return None;
         }
-        self.elements(operand, ahead);
+        operand.indices().into_iter().for_each(|index| self.inside(index, ahead));
         let name = object(&shape.name);
         let object = match indices.filter(|_| shape.is_current()) {
             Some(count) => format!("cstar_of_rank(&{name}, {count})"),
@@ -138,18 +129,6 @@ impl Loops<'_, '_> {
         let after = if last < operand.last { self.tokens(last + 1, operand.last) } else { String::new() };
         let (name, is_number) = (self.name_of(variable), operand.bare().ty.shape == Shape::Number);
         Some(Indexed { variable: self.text(variable), before, after, name, is_number, object })
-    }
-
-    /// Indices on the right of a variable that is left-indexed.
-    fn elements(&mut self, operand: &Expression, ahead: &mut Ahead) {
-        match &operand.form {
-            Form::Parentheses(part) | Form::Member { base: part, .. } => self.elements(part, ahead),
-            Form::Index { base, index, .. } => {
-                self.elements(base, ahead);
-                self.inside(index, ahead);
-            }
-            _ => {}
-        }
     }
 
     /// The indices, as arguments of a function of the library: of a type that has bits, or it is said where they stand.
@@ -468,21 +447,21 @@ impl Loops<'_, '_> {
         let noted = self.noted(|loops| loops.inside(operand, &mut ahead));
         let partial = self.partial(operand, operator);
         let ahead = self.done(ahead);
-        let text = self.reduced_after(&current, &partial, noted);
-        Some(format!("({{ {ahead}{text} }})"))
+        Some(self.reduced_after(&ahead, &current, &partial, noted))
     }
 
-    /// A loop of its own for what each position adds, which stands in it already; then what comes of all nodes.
-    fn reduced_after(&mut self, shape: &ParallelShape, partial: &Partial, noted: Noted) -> String {
+    /// After what is done ahead, a loop of its own for what each position adds; then what comes of all nodes.
+    pub(super) fn reduced_after(
+        &mut self,
+        ahead: &str,
+        shape: &ParallelShape,
+        partial: &Partial,
+        noted: Noted,
+    ) -> String {
         let positions = positions(shape, &noted);
         let place = self.point(noted.accesses);
         self.flow.push(Flow::Barrier);
-        format!("{place}{}{positions}{} {};", partial.begun, partial.added, partial.ended)
-    }
-
-    /// The same as an expression.
-    pub(super) fn reduced_alone(&mut self, shape: &ParallelShape, partial: &Partial, noted: Noted) -> String {
-        format!("({{ {} }})", self.reduced_after(shape, partial, noted))
+        format!("({{ {ahead}{place}{}{positions}{} {}; }})", partial.begun, partial.added, partial.ended)
     }
 
     /// The steps of a reduction of what stands in a loop already.

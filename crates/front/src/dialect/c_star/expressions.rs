@@ -34,6 +34,11 @@ impl Loops<'_, '_> {
         self.draft.word_at(token).to_string()
     }
 
+    /// The number that an expression is, if it is nothing else.
+    pub(super) fn number(&self, expression: &Expression) -> Option<usize> {
+        self.word(expression.first).parse().ok().filter(|_| expression.first == expression.last)
+    }
+
     /// The text of an expression, with its changes.
     pub(super) fn text(&self, expression: &Expression) -> String {
         self.tokens(expression.first, expression.last)
@@ -408,8 +413,7 @@ impl Loops<'_, '_> {
             self.error(expression, "`pcoord` takes the number of a dimension", "write pcoord(0)");
             return;
         };
-        let number = self.word(axis.first).parse::<usize>().ok().filter(|_| axis.first == axis.last);
-        if number.is_some_and(|number| rank > 0 && number >= rank) {
+        if self.number(axis).is_some_and(|number| rank > 0 && number >= rank) {
             self.error(axis, format!("the current shape has {}", dimensions(rank)), "they are numbered from 0");
             return;
         }

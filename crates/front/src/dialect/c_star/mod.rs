@@ -248,19 +248,14 @@ impl<'p> Loops<'p, '_> {
             self.draft.edits.after(statement.last, " }");
             return;
         }
-        self.near = group.as_ref().and_then(|group| group.noted.near.last()).map_or(0, |(number, _)| number + 1);
+        self.near = group.as_ref().map_or(0, |group| group.noted.next_near());
         let noted = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
         match group {
             Some(group)
-                if ahead.is_empty()
-                    && self.flow.len() == group.at + 1
-                    && !group.noted.accesses.are_apart_from(&noted.accesses) =>
+                if ahead.is_empty() && self.goes_on(group) && !group.noted.accesses.are_apart_from(&noted.accesses) =>
             {
                 group.last = statement.last;
-                if let Some(Flow::Point(_, all)) = self.flow.last_mut() {
-                    all.join(&noted.accesses);
-                }
-                group.noted.join(&noted);
+                self.take_in(group, &noted);
             }
             _ => {
                 self.close(group);
@@ -274,32 +269,36 @@ impl<'p> Loops<'p, '_> {
     /// `s = (+= e)` after parallel statements: each position adds its value in their loop. Gives whether that is so; if not, nothing is done yet.
     fn shares_loop(&mut self, statement: &Statement, expression: &Expression, group: &mut Option<Group>) -> bool {
         let Some((operator, operand, whole)) = self.one_reduction(expression) else { return false };
-        let Some(Group { at, noted, shape, .. }) = group else { return false };
-        let shape = shape.clone();
-        if self.flow.len() != *at + 1 || self.current.as_ref() != Some(&shape) {
-            return false;
-        }
-        self.near = noted.near.last().map_or(0, |(number, _)| number + 1);
+        let Some(mut group) = group.take_if(|group| self.goes_on(group)) else { return false };
+        self.near = group.noted.next_near();
         let own = self.noted(|loops| loops.inside(operand, &mut Ahead::default()));
-        let is_apart = noted.accesses.are_apart_from(&own.accesses);
         let partial = self.partial(operand, operator);
-        if is_apart {
-            self.close(group);
-            let text = self.reduced_alone(&shape, &partial, own);
+        if group.noted.accesses.are_apart_from(&own.accesses) {
+            self.finish(&group, group.last);
+            let text = self.reduced_after("", &group.shape, &partial, own);
             self.draft.edits.replace(whole.0, whole.1, &text);
             return true;
         }
-        let Some(mut group) = group.take() else { return false };
-        if let Some(Flow::Point(_, all)) = self.flow.last_mut() {
-            all.join(&own.accesses);
-        }
+        self.take_in(&mut group, &own);
         self.flow.push(Flow::Barrier);
-        group.noted.join(&own);
         group.before.push_str(&partial.begun);
         self.draft.edits.after(group.last, &format!(" {}", partial.added));
         self.draft.edits.replace(whole.0, whole.1, &partial.ended);
         self.finish(&group, statement.last);
         true
+    }
+
+    /// Whether nothing was done since a group's last statement.
+    fn goes_on(&self, group: &Group) -> bool {
+        self.flow.len() == group.at + 1
+    }
+
+    /// The loop of a group that goes on does this, too.
+    fn take_in(&mut self, group: &mut Group, noted: &Noted) {
+        if let Some(Flow::Point(_, all)) = self.flow.last_mut() {
+            all.join(&noted.accesses);
+        }
+        group.noted.join(noted);
     }
 
     fn close(&mut self, group: &mut Option<Group>) {

@@ -49,7 +49,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
         Form::Leaf => expression.ty.parallel.is_some(),
         Form::Coordinate(_) => true,
         Form::Reduce { .. } | Form::Block | Form::SizeOf(_) | Form::Shape(_) | Form::SplitPhase { .. } => false,
-        Form::LeftIndex { axes, operand } => axes.iter().any(is) || has_parallel_index(draft, operand),
+        Form::LeftIndex { axes, operand } => axes.iter().any(is) || operand.indices().into_iter().any(is),
         Form::Parentheses(part)
         | Form::Member { base: part, .. }
         | Form::Prefix { operand: part, .. }
@@ -70,15 +70,6 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
                 _ => parts.iter().any(is),
             },
         },
-    }
-}
-
-/// Whether it hangs on the position that asks what of a variable is left-indexed.
-fn has_parallel_index(draft: &Draft, operand: &Expression) -> bool {
-    match &operand.form {
-        Form::Parentheses(part) | Form::Member { base: part, .. } => has_parallel_index(draft, part),
-        Form::Index { base, index, .. } => is_parallel(draft, index) || has_parallel_index(draft, base),
-        _ => false,
     }
 }
 
@@ -112,6 +103,11 @@ pub(super) struct Noted {
 }
 
 impl Noted {
+    /// The number of what is got nearby next.
+    pub(super) fn next_near(&self) -> usize {
+        self.near.last().map_or(0, |(number, _)| number + 1)
+    }
+
     pub(super) fn join(&mut self, other: &Noted) {
         self.accesses.join(&other.accesses);
         self.near.extend(other.near.iter().cloned());
@@ -313,7 +309,7 @@ impl Loops<'_, '_> {
         }
         match &expression.form {
             Form::LeftIndex { axes, operand } => {
-                !self.is_in_place(operand) || axes.iter().any(has) || has_effects_of_indices(self.draft, operand)
+                !self.is_in_place(operand) || axes.iter().any(has) || operand.indices().into_iter().any(has)
             }
             Form::Leaf | Form::Coordinate(_) | Form::SizeOf(_) | Form::Shape(_) => false,
             Form::Reduce { .. } | Form::Block | Form::SplitPhase { .. } => false,
@@ -347,28 +343,11 @@ impl Loops<'_, '_> {
             };
         }
         match &expression.form {
-            Form::Leaf | Form::Coordinate(_) => true,
-            Form::LeftIndex { axes, operand } => axes.iter().all(is) && !has_effects_of_indices(self.draft, operand),
-            Form::Parentheses(part)
-            | Form::Member { base: part, .. }
-            | Form::Prefix { operand: part, .. }
-            | Form::Postfix { operand: part, .. }
-            | Form::Cast { operand: part, .. } => is(part),
-            Form::Index { base, index, .. } => is(base) && is(index),
-            Form::Binary { left, right, .. } | Form::OwnBinary { left, right, width: 2, .. } => is(left) && is(right),
-            Form::Conditional { parts } => parts.iter().all(is),
+            Form::LeftIndex { axes, operand } => axes.iter().all(is) && operand.indices().into_iter().all(is),
             Form::Parts(parts) => signature(self.draft, parts).is_none() && parts[1..].iter().all(is),
-            _ => false,
+            Form::Assign { .. } | Form::OwnBinary { width: 3, .. } | Form::Comma { .. } => false,
+            _ => expression.parts().into_iter().all(is),
         }
-    }
-}
-
-/// Whether the indices on the right of a variable that is left-indexed are found once, before.
-fn has_effects_of_indices(draft: &Draft, operand: &Expression) -> bool {
-    match &operand.form {
-        Form::Parentheses(part) | Form::Member { base: part, .. } => has_effects_of_indices(draft, part),
-        Form::Index { base, index, .. } => has_effects(draft, index) || has_effects_of_indices(draft, base),
-        _ => false,
     }
 }
 

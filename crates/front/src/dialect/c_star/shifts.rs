@@ -37,9 +37,9 @@ impl Loops<'_, '_> {
         [shift.dimension, shift.distance].iter().for_each(|part| self.once(part, ahead));
         let (dimension, distance) = (self.text(shift.dimension), self.text(shift.distance));
         let wraps = u8::from(shift.fill.is_none());
-        let place = format!("cstar_shift({}, {OWN}, ({dimension}) | 0, ({distance}) | 0, {wraps})", indexed.shape());
+        let place = format!("cstar_shift({}, {OWN}, ({dimension}) | 0, ({distance}) | 0, {wraps})", indexed.object);
         // It has the type of what is shifted, wherever it comes from.
-        let cast = if indexed.is_number() { format!("({})", indexed.ty()) } else { String::new() };
+        let cast = if indexed.is_number { format!("({})", indexed.ty()) } else { String::new() };
         let fill = shift.fill.map(|fill| format!("{cast}({})", self.text(fill)));
         let mut near = None;
         let noted = self.noted(|loops| {
@@ -88,8 +88,7 @@ impl Loops<'_, '_> {
         let current = self.shape_for(expression)?;
         let rank = current.rank;
         let of_variable = variable_of(shift.operand).and_then(|variable| variable.ty.parallel.clone());
-        let number = self.word(shift.dimension.first).parse::<usize>().ok();
-        let number = number.filter(|_| shift.dimension.first == shift.dimension.last);
+        let number = self.number(shift.dimension);
         let Some(own) = of_variable else {
             self.error(shift.operand, format!("`{name}` is asked of a parallel variable"), HELP);
             return None;
@@ -118,7 +117,7 @@ impl Loops<'_, '_> {
 
     /// How far away in each dimension, if it is known in which.
     fn steps_in(&self, rank: usize, dimension: &Expression, distance: &str) -> Option<Vec<String>> {
-        let number = self.word(dimension.first).parse::<usize>().ok().filter(|_| dimension.first == dimension.last)?;
+        let number = self.number(dimension)?;
         let step = |axis| if axis == number { format!("(int64_t)({distance})") } else { "0".into() };
         (number < rank).then(|| (0..rank).map(step).collect())
     }

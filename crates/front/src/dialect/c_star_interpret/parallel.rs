@@ -8,35 +8,6 @@ use std::rc::Rc;
 /// Assignments by operators that are reductions too: of what is parallel to what is scalar.
 const REDUCING: [&str; 5] = ["+=", "-=", "&=", "|=", "^="];
 
-/// The parts of an expression that are expressions.
-fn parts(expression: &Expression) -> Vec<&Expression> {
-    match &expression.form {
-        Form::Leaf | Form::Coordinate(_) | Form::Shape(_) | Form::Block => Vec::new(),
-        Form::Parentheses(part) | Form::SizeOf(part) | Form::Member { base: part, .. } => vec![part],
-        Form::Prefix { operand, .. }
-        | Form::Postfix { operand, .. }
-        | Form::Cast { operand, .. }
-        | Form::Reduce { operand, .. } => vec![operand],
-        Form::Index { base, index, .. } => vec![base, index],
-        Form::Binary { left, right, .. }
-        | Form::Assign { left, right, .. }
-        | Form::SplitPhase { left, right, .. }
-        | Form::OwnBinary { left, right, .. }
-        | Form::Comma { left, right } => vec![left, right],
-        Form::Conditional { parts } | Form::Parts(parts) => parts.iter().collect(),
-        Form::LeftIndex { axes, operand } => axes.iter().chain([&**operand]).collect(),
-    }
-}
-
-/// The indices on the right of what is left-indexed.
-fn indices(operand: &Expression) -> Vec<&Expression> {
-    match &operand.form {
-        Form::Parentheses(part) | Form::Member { base: part, .. } => indices(part),
-        Form::Index { base, index, .. } => indices(base).into_iter().chain([&**index]).collect(),
-        _ => Vec::new(),
-    }
-}
-
 /// The name of what a call calls; none if it has none.
 pub(super) fn called<'d>(draft: &'d Draft, parts: &[Expression]) -> &'d str {
     let name = parts.first().filter(|name| matches!(name.form, Form::Leaf) && name.first == name.last);
@@ -80,7 +51,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
         _ if expression.ty.parallel.is_some() && matches!(expression.form, Form::Leaf | Form::Index { .. }) => true,
         Form::Coordinate(_) => true,
         Form::Reduce { .. } | Form::SizeOf(_) | Form::Block | Form::Shape(_) | Form::Leaf => false,
-        Form::LeftIndex { axes, operand } => any(&axes.iter().collect::<Vec<_>>()) || any(&indices(operand)),
+        Form::LeftIndex { axes, operand } => any(&axes.iter().collect::<Vec<_>>()) || any(&operand.indices()),
         Form::Assign { op, left, right } => any(&[left]) || any(&[right]) && !is_reduced(draft, *op, 1, left),
         Form::OwnBinary { op, width: 3, left, right } => {
             any(&[left]) || any(&[right]) && !is_reduced(draft, *op, 3, left)
@@ -90,7 +61,7 @@ pub(super) fn is_parallel(draft: &Draft, expression: &Expression) -> bool {
             None if is_of_shape(draft, of) => false,
             None => called(draft, of) == "pcoord" || any(&of.iter().collect::<Vec<_>>()),
         },
-        _ => any(&parts(expression)),
+        _ => any(&expression.parts()),
     }
 }
 
@@ -102,6 +73,6 @@ pub(super) fn is_once(draft: &Draft, expression: &Expression) -> bool {
         Form::OwnBinary { width: 3, .. } => true,
         Form::Prefix { op, .. } if ["++", "--"].contains(&draft.word_at(*op)) => true,
         Form::Parts(of) if !is_of_shape(draft, of) => true,
-        _ => parts(expression).iter().any(|part| is_once(draft, part)),
+        _ => expression.parts().iter().any(|part| is_once(draft, part)),
     }
 }

@@ -72,11 +72,11 @@ impl Generator {
             22 if depth > 0 && self.scope.current.is_some() => one(self.everywhere(depth)),
             23 if depth > 0 => one(self.if_statement(depth)),
             39 if depth > 0 => one(self.switch(depth)),
-            40 if depth > 0 && self.scope.loops < 2 => one(self.do_loop(depth)),
+            40 if depth > 0 && self.scope.loops < 2 => one(self.tested_loop(depth, Statement::Do)),
             21 | 41 | 42 if depth > 0 => self.bounded(depth),
             43 | 44 => self.send_inside(),
             24 if depth > 0 && self.scope.loops < 2 => one(self.for_loop(depth)),
-            25 if depth > 0 && self.scope.loops < 2 => one(self.while_loop(depth)),
+            25 if depth > 0 && self.scope.loops < 2 => one(self.tested_loop(depth, Statement::While)),
             26 | 27 => self.leave(),
             28 => self.print(),
             29 => self.procedure_call(),
@@ -100,7 +100,7 @@ impl Generator {
         self.scope.is_quiet = true;
         let statement = match self.random.below(4) {
             0 => self.switch(depth),
-            1 if self.scope.loops < 2 => self.do_loop(depth),
+            1 if self.scope.loops < 2 => self.tested_loop(depth, Statement::Do),
             2 | 3 if self.scope.loops < 2 => self.for_loop(depth),
             _ => Statement::Block(self.inner(depth)),
         };
@@ -220,13 +220,19 @@ impl Generator {
         Statement::Switch(chosen, cases)
     }
 
-    fn do_loop(&mut self, depth: usize) -> Statement {
+    /// `do` or `while`, with a number of rounds besides its condition.
+    fn tested_loop(
+        &mut self,
+        depth: usize,
+        make: fn(usize, i128, Expression, Vec<Statement>) -> Statement,
+    ) -> Statement {
         self.begin_expression();
         let condition = self.condition(2, Values::Scalar).tree;
         let count = 1 + self.random.below(4) as i128;
         let variable = self.variable('n', None, Type::Int);
         let inner = self.in_loop(depth, variable, count);
-        Statement::Block(vec![Statement::Do(variable, count, condition, inner)])
+        // It is declared before the loop.
+        Statement::Block(vec![make(variable, count, condition, inner)])
     }
 
     fn for_loop(&mut self, depth: usize) -> Statement {
@@ -234,16 +240,6 @@ impl Generator {
         let variable = self.variable('n', None, Type::Int);
         let inner = self.in_loop(depth, variable, count - 1);
         Statement::For(variable, count, inner)
-    }
-
-    fn while_loop(&mut self, depth: usize) -> Statement {
-        self.begin_expression();
-        let condition = self.condition(2, Values::Scalar).tree;
-        let count = 1 + self.random.below(4) as i128;
-        let variable = self.variable('n', None, Type::Int);
-        let inner = self.in_loop(depth, variable, count);
-        // It is declared before the loop.
-        Statement::Block(vec![Statement::While(variable, count, condition, inner)])
     }
 
     fn in_loop(&mut self, depth: usize, variable: usize, most: i128) -> Vec<Statement> {
