@@ -47,6 +47,7 @@ ssize_t write(int file, const void *text, size_t bytes) {
 /* ---- Barriers ------------------------------------------------------------------------------------- */
 
 unsigned cstar_barriers;
+int cstar_is_posted;
 
 #if defined CSTAR_COUNT || defined CSTAR_NAIVE
 /* From when main begins. */
@@ -225,17 +226,21 @@ void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *
     return parts(cstar_part(shape, bytes), name);
 }
 
-/* Memory of variables of functions, which goes from one to the next that is of its size. What it was given as is its name in reports. */
+/* Memory of variables of functions, which goes from one to the next that is of its size; and of what is posted. What it was given as is its name in
+ * reports. */
 struct piece {
     struct piece *below; /* in the list of those in use, or of those that are free */
     size_t part;
     void *own;
 };
-static struct piece *in_use, *unused;
-static int pieces;
+struct pool {
+    struct piece *in_use, *unused;
+    int pieces; /* in use */
+};
+static struct pool variables, posts;
 
-static void *piece(size_t part, const char *name) {
-    struct piece **at = &unused;
+static void *piece(struct pool *pool, size_t part, const char *name) {
+    struct piece **at = &pool->unused;
     while (*at && (*at)->part != part) at = &(*at)->below;
     struct piece *piece = *at;
     if (piece) {
@@ -245,25 +250,27 @@ static void *piece(size_t part, const char *name) {
         if (!piece) fail("c-star: no memory for the variable %s", name);
         *piece = (struct piece){.part = part, .own = parts(part, name)};
     }
-    piece->below = in_use;
-    in_use = piece;
-    pieces++;
+    piece->below = pool->in_use;
+    pool->in_use = piece;
+    pool->pieces++;
     return piece->own;
 }
 
-int cstar_mark(void) { return pieces; }
-
-void cstar_unwind(const int *mark) {
-    for (; pieces > *mark; pieces--) {
-        struct piece *piece = in_use;
-        in_use = piece->below;
-        piece->below = unused;
-        unused = piece;
+static void unwind(struct pool *pool, int mark) {
+    for (; pool->pieces > mark; pool->pieces--) {
+        struct piece *piece = pool->in_use;
+        pool->in_use = piece->below;
+        piece->below = pool->unused;
+        pool->unused = piece;
     }
 }
 
+int cstar_mark(void) { return variables.pieces; }
+
+void cstar_unwind(const int *mark) { unwind(&variables, *mark); }
+
 void *cstar_local(const struct cstar_shape *shape, size_t bytes, int is_filled, const char *name) {
-    void *own = piece(cstar_part(shape, bytes), name);
+    void *own = piece(&variables, cstar_part(shape, bytes), name);
     if (!is_filled || shape->state->context) memset(own, 0, (size_t)shape->state->count * bytes);
     return own;
 }
@@ -423,25 +430,32 @@ static int next_node(struct cstar_post *post) {
     return 0;
 }
 
+/* Whether a position sends: its value may go beyond the shape. */
+static int is_sent(const struct cstar_shape *from, int position, const int *places) {
+    return is_active(from, position) && places[position] >= 0;
+}
+
 /* A node's values lie in the order of the nodes that they are for, and those for one node in the order of their positions. */
 struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_shape *to, const int *places,
                              const void *values, size_t bytes) {
     int nodes = trivium_nodes();
     size_t table = ((size_t)nodes + 1) * sizeof(int);
-    struct cstar_post post = {.from = from, .bytes = bytes, .mark = cstar_mark(), .node = -1};
-    post.begin = piece((table + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE, "post");
-    post.places = piece(cstar_part(from, sizeof(int)), "post");
-    post.values = piece(cstar_part(from, bytes), "post");
+    struct cstar_post post = {.from = from, .bytes = bytes, .node = -1};
+    /* Others may still read what was posted there before. */
+    if (cstar_is_posted) cstar_barrier("posted before, then posted");
+    post.begin = piece(&posts, (table + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE, "post");
+    post.places = piece(&posts, cstar_part(from, sizeof(int)), "post");
+    post.values = piece(&posts, cstar_part(from, bytes), "post");
     int *at = calloc((size_t)nodes + 1, sizeof(int));
     if (!at) fail("c-star: no memory for a send of %d positions of the shape %s", from->state->count, from->name);
     for (int i = 0; i < from->state->count; i++) {
         int position;
-        if (is_active(from, i)) at[cstar_locate(to, places[i], &position) + 1]++;
+        if (is_sent(from, i, places)) at[cstar_locate(to, places[i], &position) + 1]++;
     }
     for (int i = 0; i < nodes; i++) at[i + 1] += at[i];
     memcpy(post.begin, at, table);
     for (int i = 0; i < from->state->count; i++) {
-        if (!is_active(from, i)) continue;
+        if (!is_sent(from, i, places)) continue;
         int position, slot = at[cstar_locate(to, places[i], &position)]++;
         post.places[slot] = places[i];
         memcpy(post.values + (size_t)slot * bytes, (const char *)values + (size_t)i * bytes, bytes);
@@ -465,28 +479,145 @@ int cstar_next(struct cstar_post *post) {
 
 void cstar_taken(struct cstar_post *post) {
     free(post->fetched);
-    cstar_unwind(&post->mark);
+    unwind(&posts, 0);
+    cstar_is_posted = 1;
 }
 
-/* ---- Reductions ----------------------------------------------------------------------------------- */
+/* ---- Reductions, and what else all nodes do together ----------------------------------------------- */
 
-/* A page of shared memory for each node's values, two in turn: a reduction writes what the one before the last had, which all have read, or they had not come
- * to the last one. */
-static size_t turn;
-/* What all nodes have, if it comes by calls. */
-static int64_t *fetched;
+/* A page of shared memory for each node is at `slots`. */
 
 __attribute__((constructor(200))) static void make_slots(void) {
     slots = (char *)parts(CSTAR_PAGE, "reductions") - (size_t)CSTAR_PAGE * (size_t)trivium_node();
 #ifdef CSTAR_CALLS
     block = (size_t)ask(TRIVIUM_SPLIT_BLOCK, slots, 0, 0);
     values = malloc(VALUES);
-    fetched = malloc((size_t)trivium_nodes() * sizeof *fetched);
-    if (!values || !fetched) fail("c-star: no memory for values that are sent");
+    if (!values) fail("c-star: no memory for values that are sent");
 #endif
 }
 
 __attribute__((destructor)) static void end_calls(void) { cstar_sync(); }
+
+#ifdef CSTAR_TREES
+
+/* What goes from one node to another in the tree: a value, and by its number in which turn. Both are in one block, so that who sees the number has the value: a block
+ * goes as a whole, and so does what a put brings. */
+struct message {
+    int64_t value, turn;
+};
+
+/* The messages that a node waits for: of its children, of its parent; of its parent with what one node has, some in turn; at the root, of that node. */
+enum { FROM_CHILD = 0, FROM_PARENT = 2, RING = 4, TO_ALL = 3, TO_ROOT = TO_ALL + RING, MESSAGES = TO_ROOT + RING };
+enum { APART = CSTAR_PAGE / 16 };
+_Static_assert(MESSAGES <= 16, "a page has room for all messages");
+
+/* How often the nodes have come together, and how many single values all have got; how many of them since the nodes last came together. */
+static int64_t meetings, broadcasts;
+static int since;
+
+static struct message *message(int node, int number) {
+    return (struct message *)(slots + (size_t)CSTAR_PAGE * (size_t)node + (size_t)APART * (size_t)number);
+}
+
+static void pass(int node, int number, int64_t value, int64_t turn) {
+    struct message *to = message(node, number);
+    if (block) {
+        struct message whole = {value, turn};
+        cstar_send_far(to, &whole, sizeof whole);
+        return;
+    }
+    *(volatile int64_t *)&to->value = value;
+    *(volatile int64_t *)&to->turn = turn;
+}
+
+static int64_t await(int number, int64_t turn) {
+    const struct message *of = message(trivium_node(), number);
+    int64_t seen = *(const volatile int64_t *)&of->turn;
+    while (seen != turn) seen = trivium_wait_until_changed64(&of->turn, seen);
+    return *(const volatile int64_t *)&of->value;
+}
+
+/* The children get what this node has. */
+static void pass_on(int number, int64_t value, int64_t turn) {
+    for (int child = 2 * trivium_node() + 1; child <= 2 * trivium_node() + 2 && child < trivium_nodes(); child++) {
+        pass(child, number, value, turn);
+    }
+}
+
+/* A child begins nothing new before it has the result, so that its message may be written again then. */
+void cstar_from_child(int child, void *value, size_t bytes) {
+    int64_t other = await(FROM_CHILD + (child - 1) % 2, meetings + 1);
+    memcpy(value, &other, bytes);
+}
+
+void cstar_from_root(void *value, size_t bytes) {
+    int node = trivium_node();
+    int64_t all = 0;
+    memcpy(&all, value, bytes);
+    meetings++;
+    /* What this node has written is there before it says that it has come. */
+    cstar_sync();
+    trivium_fence();
+    if (node) {
+        pass((node - 1) / 2, FROM_CHILD + (node - 1) % 2, all, meetings);
+        all = await(FROM_PARENT, meetings);
+    }
+    pass_on(FROM_PARENT, all, meetings);
+    memcpy(value, &all, bytes);
+    cstar_is_posted = 0;
+    since = 0;
+}
+
+void cstar_meet(void) {
+    if (!slots) {
+        trivium_barrier();
+        return;
+    }
+    char none;
+    for (int child = 2 * trivium_node() + 1; child <= 2 * trivium_node() + 2 && child < trivium_nodes(); child++) {
+        cstar_from_child(child, &none, 0);
+    }
+    cstar_from_root(&none, 0);
+}
+
+/* From its owner to the root, and from there to all. A message is written again after as many others; by then all must have read it. */
+static int64_t broadcast(int64_t value, int is_owner) {
+    int node = trivium_node();
+    if (++since > RING) {
+        cstar_barrier("single values, as many as there is memory for");
+        since = 1;
+    }
+    int64_t turn = ++broadcasts;
+    int in_turn = (int)(turn % RING);
+    if (is_owner && node) pass(0, TO_ROOT + in_turn, value, turn);
+    if (node) value = await(TO_ALL + in_turn, turn);
+    else if (!is_owner) value = await(TO_ROOT + in_turn, turn);
+    pass_on(TO_ALL + in_turn, value, turn);
+    return value;
+}
+
+void cstar_broadcast(void *to, const void *from, size_t bytes, const void *own, size_t part) {
+    int is_owner = cstar_is_own(from, own, part);
+    for (size_t at = 0; at < bytes; at += sizeof(int64_t)) {
+        size_t now = bytes - at < sizeof(int64_t) ? bytes - at : sizeof(int64_t);
+        int64_t value = 0;
+        if (is_owner) memcpy(&value, (const char *)from + at, now);
+        value = broadcast(value, is_owner);
+        memcpy((char *)to + at, &value, now);
+    }
+}
+
+#else
+
+void cstar_meet(void) {
+    trivium_barrier();
+    cstar_is_posted = 0;
+}
+
+/* Two values in turn: a reduction writes what the one before the last had, which all have read, or they had not come to the last one. */
+static size_t turn;
+/* What all nodes have, if it comes by calls. */
+static int64_t *fetched;
 
 static char *slot(int node) { return slots + (size_t)CSTAR_PAGE * (size_t)node + (size_t)CSTAR_PAGE / 2 * turn; }
 
@@ -495,8 +626,12 @@ void cstar_share(const void *value, size_t bytes) {
     memcpy(slot(trivium_node()), value, bytes);
     cstar_barrier("values of a reduction");
     if (!block) return;
+    if (!fetched) fetched = malloc((size_t)trivium_nodes() * sizeof *fetched);
+    if (!fetched) fail("c-star: no memory for values of a reduction");
     for (int node = 0; node < trivium_nodes(); node++) cstar_get_far(&fetched[node], slot(node), bytes);
     cstar_sync();
 }
 
 void cstar_shared(int node, void *value, size_t bytes) { memcpy(value, block ? (char *)&fetched[node] : slot(node), bytes); }
+
+#endif

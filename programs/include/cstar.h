@@ -26,6 +26,10 @@ enum { cstar_naive = 1 };
 #ifdef CSTAR_CALLS
 enum { cstar_calls = 1 };
 #endif
+/* And for this: single values, reductions and barriers go through a tree of the nodes. */
+#ifdef CSTAR_TREES
+enum { cstar_trees = 1 };
+#endif
 
 /* A position's coordinate is a call; so `pcoord(0) > 0 & pcoord(1) > 0`, which C* programs write, would be warned about. */
 #pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
@@ -147,12 +151,14 @@ static inline void cstar_sync(void) {
 
 /* Waits until all nodes have come here. What they have written before, all see after it. `why`: what it parts, for who reads a translation. */
 extern unsigned cstar_barriers;
+extern int cstar_is_posted; /* whether some may still read what was posted */
+void cstar_meet(void);
 static inline void cstar_barrier(const char *why) {
     (void)why;
     cstar_sync();
     cstar_barriers++;
     __asm__ volatile("" ::: "memory");
-    trivium_barrier();
+    cstar_meet();
 }
 
 /* Private memory for a value at each position of this node; given back by cstar_release, through a pointer to it. */
@@ -262,6 +268,9 @@ static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_
     return node == trivium_node() ? (char *)own + (size_t)position * bytes : 0;
 }
 
+enum { CSTAR_ADD, CSTAR_AND, CSTAR_OR, CSTAR_XOR, CSTAR_MIN, CSTAR_MAX };
+#define CSTAR_FUNCTION static inline __attribute__((overloadable, unused))
+
 /* Values that each active position of a shape has sent to a position of another one. Each node takes those that are for its own positions: in the order of
  * the positions that sent them, so that what comes of it is the same on any number of nodes. */
 struct cstar_post {
@@ -271,7 +280,7 @@ struct cstar_post {
     size_t bytes;
     int *begin, *places; /* this node's parts of what is shared: where what is for each node begins; places, and values */
     char *values;
-    int node, next, end, mark; /* whose post is read, and which of it */
+    int node, next, end; /* whose post is read, and which of it */
     const int *places_now;     /* the place that is read next, and its value */
     const char *values_now;
     char *fetched; /* where they are if they have come by a call */
@@ -283,6 +292,57 @@ struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_
 int cstar_next(struct cstar_post *post);
 /* What was for this node is taken; others may still read what it has posted. */
 void cstar_taken(struct cstar_post *post);
+
+/* Whole numbers are combined where they lie, if there is a read-modify-write for it: in any order, which changes nothing. Trivium defines CSTAR_POSTS for a
+ * protocol that has none. */
+#define CSTAR_WHOLE(T, KIND, IS_SIGNED)                                                                                    \
+    CSTAR_FUNCTION int cstar_kind(T like) { return (void)like, KIND; }                                               \
+    CSTAR_FUNCTION void cstar_combine_at(int operator, T *at, T value) {                                             \
+        switch (operator) {                                                                                          \
+        case CSTAR_ADD: __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;                                     \
+        case CSTAR_AND: __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;                                     \
+        case CSTAR_OR: __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;                                       \
+        case CSTAR_XOR: __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;                                     \
+        }                                                                                                            \
+        if (IS_SIGNED && sizeof(T) >= 4) {                                                                           \
+            int op = operator == CSTAR_MIN ? TRIVIUM_MIN : TRIVIUM_MAX;                                              \
+            trivium_rmw((volatile void *)at, sizeof(T), op, (int64_t)value, 0);                                      \
+            return;                                                                                                  \
+        }                                                                                                            \
+        T old = *at;                                                                                                 \
+        while ((operator == CSTAR_MIN ? value < old : value > old) &&                                                \
+               !__atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {               \
+        }                                                                                                            \
+    }
+/* Of these nothing is combined so. */
+#define CSTAR_NOT_WHOLE(T)                                                                                           \
+    CSTAR_FUNCTION int cstar_kind(T like) { return (void)like, 0; }                                                  \
+    CSTAR_FUNCTION void cstar_combine_at(int operator, T *at, T value) { (void)operator, (void)at, (void)value; }
+
+CSTAR_WHOLE(char, 1, 0)
+CSTAR_WHOLE(signed char, 2, 0)
+CSTAR_WHOLE(unsigned char, 3, 0)
+CSTAR_WHOLE(short, 4, 0)
+CSTAR_WHOLE(unsigned short, 5, 0)
+CSTAR_WHOLE(int, 6, 1)
+CSTAR_WHOLE(unsigned, 7, 0)
+CSTAR_WHOLE(long, 8, 1)
+CSTAR_WHOLE(unsigned long, 9, 0)
+CSTAR_WHOLE(long long, 10, 1)
+CSTAR_WHOLE(unsigned long long, 11, 0)
+CSTAR_NOT_WHOLE(_Bool)
+CSTAR_NOT_WHOLE(float)
+CSTAR_NOT_WHOLE(double)
+CSTAR_NOT_WHOLE(long double)
+
+/* Whether that is so of a variable and of what is sent, by their kinds. The lesser of two is found in the type that both have. */
+static inline int cstar_is_atomic(int operator, int to, int value) {
+#ifdef CSTAR_POSTS
+    return 0;
+#else
+    return to && value && (to == value || operator < CSTAR_MIN);
+#endif
+}
 
 /* ---- Variables of functions ----------------------------------------------------------------------- */
 
@@ -297,27 +357,33 @@ void cstar_locals(const struct cstar_shape *shape, size_t bytes, void **variable
 
 /* ---- Reductions --------------------------------------------------------------------------------- */
 
-enum { CSTAR_ADD, CSTAR_AND, CSTAR_OR, CSTAR_XOR, CSTAR_MIN, CSTAR_MAX };
-
-/* What each node has is shared, and each combines all in the same order: its own, its first child's, its second child's, of a binary tree with
+/* What nodes have is combined in the same order, whichever way it goes: a node's own, its first child's, its second child's, of a binary tree with
  * node 0 at the root; so all have the same bits. */
+#ifdef CSTAR_TREES
+/* What a child of this node has combined; and what all have, for this node's part of it. */
+void cstar_from_child(int child, void *value, size_t bytes);
+void cstar_from_root(void *value, size_t bytes);
+/* All nodes get what one of them has in its part of a variable. */
+void cstar_broadcast(void *to, const void *from, size_t bytes, const void *own, size_t part);
+#else
+/* What each node has is shared, and each combines all of it. */
 void cstar_share(const void *value, size_t bytes);
 void cstar_shared(int node, void *value, size_t bytes);
+#endif
 
-#define CSTAR_FUNCTION static inline __attribute__((overloadable, unused))
-#define CSTAR_OPERATORS(T, LEAST, MOST, ZERO, BITS)                                                                 \
-    CSTAR_FUNCTION T cstar_identity(int operator, T like) {                                                         \
-        (void)like;                                                                                                  \
-        return operator == CSTAR_AND ? (T) ~ZERO : operator == CSTAR_MIN ? MOST : operator == CSTAR_MAX ? LEAST : (T)0; \
-    }                                                                                                                \
-    CSTAR_FUNCTION T cstar_combine(int operator, T a, T b) {                                                         \
-        switch (operator) {                                                                                          \
-        case CSTAR_ADD: return a + b;                                                                                \
-        case CSTAR_MIN: return a < b ? a : b;                                                                        \
-        case CSTAR_MAX: return a > b ? a : b;                                                                        \
+#ifdef CSTAR_TREES
+#define CSTAR_REDUCTION(T)                                                                                           \
+    CSTAR_FUNCTION T cstar_reduce(int operator, T value) {                                                           \
+        for (int child = 2 * trivium_node() + 1; child <= 2 * trivium_node() + 2 && child < trivium_nodes(); child++) { \
+            T other;                                                                                                 \
+            cstar_from_child(child, &other, sizeof other);                                                           \
+            value = cstar_combine(operator, value, other);                                                           \
         }                                                                                                            \
-        BITS return a;                                                                                               \
-    }                                                                                                                \
+        cstar_from_root(&value, sizeof value);                                                                       \
+        return value;                                                                                                \
+    }
+#else
+#define CSTAR_REDUCTION(T)                                                                                           \
     CSTAR_FUNCTION T cstar_combined(int operator, int node, T like) {                                                \
         T value;                                                                                                     \
         cstar_shared(node, &value, sizeof value);                                                                    \
@@ -331,6 +397,22 @@ void cstar_shared(int node, void *value, size_t bytes);
         T value = cstar_combined(operator, 0, own);                                                                  \
         return value;                                                                                                \
     }
+#endif
+
+#define CSTAR_OPERATORS(T, LEAST, MOST, ZERO, BITS)                                                                 \
+    CSTAR_FUNCTION T cstar_identity(int operator, T like) {                                                         \
+        (void)like;                                                                                                  \
+        return operator == CSTAR_AND ? (T) ~ZERO : operator == CSTAR_MIN ? MOST : operator == CSTAR_MAX ? LEAST : (T)0; \
+    }                                                                                                                \
+    CSTAR_FUNCTION T cstar_combine(int operator, T a, T b) {                                                         \
+        switch (operator) {                                                                                          \
+        case CSTAR_ADD: return a + b;                                                                                \
+        case CSTAR_MIN: return a < b ? a : b;                                                                        \
+        case CSTAR_MAX: return a > b ? a : b;                                                                        \
+        }                                                                                                            \
+        BITS return a;                                                                                               \
+    }                                                                                                                \
+    CSTAR_REDUCTION(T)
 #define CSTAR_BITS              \
     if (operator == CSTAR_AND) return a & b; \
     if (operator == CSTAR_OR) return a | b;  \

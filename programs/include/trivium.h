@@ -152,7 +152,12 @@ enum {
     TRIVIUM_OR = 2,
     TRIVIUM_XOR = 3,
     TRIVIUM_SWAP = 4,
-    TRIVIUM_COMPARE_SWAP = 5
+    TRIVIUM_COMPARE_SWAP = 5,
+    TRIVIUM_MIN = 6, /* of signed numbers */
+    TRIVIUM_MAX = 7,
+    TRIVIUM_ADD_FLOAT = 8, /* of float or double, by its bits; what is no number becomes the canonical one */
+    TRIVIUM_MIN_FLOAT = 9, /* of a number and what is none: the number */
+    TRIVIUM_MAX_FLOAT = 10
 };
 
 /* Atomically replaces the word of `size` (4 or 8) bytes at `word`, naturally aligned, and returns
@@ -187,6 +192,40 @@ static inline int32_t trivium_compare_swap32(volatile int32_t *word, int32_t exp
 static inline int64_t trivium_compare_swap64(volatile int64_t *word, int64_t expected,
                                              int64_t value) {
     return trivium_rmw(word, 8, TRIVIUM_COMPARE_SWAP, value, expected);
+}
+
+static inline int32_t trivium_fetch_min32(volatile int32_t *word, int32_t value) {
+    return (int32_t)trivium_rmw(word, 4, TRIVIUM_MIN, value, 0);
+}
+
+static inline int64_t trivium_fetch_min64(volatile int64_t *word, int64_t value) {
+    return trivium_rmw(word, 8, TRIVIUM_MIN, value, 0);
+}
+
+static inline int32_t trivium_fetch_max32(volatile int32_t *word, int32_t value) {
+    return (int32_t)trivium_rmw(word, 4, TRIVIUM_MAX, value, 0);
+}
+
+static inline int64_t trivium_fetch_max64(volatile int64_t *word, int64_t value) {
+    return trivium_rmw(word, 8, TRIVIUM_MAX, value, 0);
+}
+
+/* The same with `op` TRIVIUM_ADD_FLOAT, TRIVIUM_MIN_FLOAT or TRIVIUM_MAX_FLOAT. The order in which nodes add is the order in which they come, and a sum of
+ * floating-point numbers hangs on it. */
+static inline float trivium_fetch_float(volatile float *word, int32_t op, float value) {
+    int32_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    bits = (int32_t)trivium_rmw(word, 4, op, bits, 0);
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double trivium_fetch_double(volatile double *word, int32_t op, double value) {
+    int64_t bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    bits = trivium_rmw(word, 8, op, bits, 0);
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 TRIVIUM_IMPORT("trivium", "load_linked")

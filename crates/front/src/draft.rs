@@ -84,6 +84,8 @@ pub(crate) struct Draft<'a> {
     pub is_naive: bool,
     /// Whether what C* gets and sends goes by a protocol's calls.
     pub has_calls: bool,
+    /// Whether a single value of C* goes to all nodes through a tree.
+    pub has_trees: bool,
     /// Functions that only this file names.
     pub statics: HashSet<String>,
     /// Functions that system headers declare.
@@ -110,6 +112,7 @@ impl<'a> Draft<'a> {
             summaries: HashMap::new(),
             is_naive: false,
             has_calls: false,
+            has_trees: false,
             statics: HashSet::new(),
             of_headers: HashSet::new(),
             temporaries: 0,

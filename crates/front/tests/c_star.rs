@@ -102,7 +102,7 @@ fn what_is_got_and_written_is_got_before_all_write() {
 fn a_reduction_shares_the_loop_before_it() {
     let begun = |value: &str| {
         format!(
-            "__auto_type cstar_1 = ({{ struct {{ struct cstar_bounds at; void *near[16]; }} cstar_run __attribute__((unused)); int cstar_vp = 0; cstar_identity(CSTAR_ADD, 0 ? +({value}) : 0); }});"
+            "__auto_type cstar_1 = ({{ struct {{ struct cstar_bounds at; void *near[16]; }} cstar_run __attribute__((unused)); int cstar_vp __attribute__((unused)) = 0; cstar_identity(CSTAR_ADD, 0 ? +({value}) : 0); }});"
         )
     };
     let added = |value: &str| format!("cstar_1 = cstar_combine(CSTAR_ADD, cstar_1, +({value}));");
@@ -188,8 +188,30 @@ fn a_barrier_stands_where_nodes_must_come_together() {
         ("s = s ? [3]x : [4]x; x = 2;".into(), &["xgot,thenwritten"]),
         ("x = 1; s = s ? [3]x : [4]x;".into(), &["xwritten,thengot", "xwritten,thengot"]),
         ("s = [3]x; [4]x = s;".into(), &["xgot,thenwritten"]),
+        // What is combined by one operator comes in any order; it is sent as all else is.
+        ("[y %% 13]x += 1; [y %% 13]x += y;".into(), &[]),
+        ("[y %% 13]x += 1; [y %% 13]x <?= y;".into(), &["xsent,thensent"]),
+        (format!("[y %% 13]x += 1; {shifted}x = y;"), &["xsent,thensent"]),
+        ("[y %% 13]x += 1; y = x;".into(), &["xsent,thenread"]),
+        ("x = 1; [y %% 13]x |= 1;".into(), &["xwritten,thensent"]),
+        ("[y %% 13]x ^= x; x = 2;".into(), &["xread,thensent", "xsent,thenwritten"]),
+        (format!("for (s = 0; s < 9; s++) [y %% 13]x += 1; y = {shifted}x;"), &["xsent,thengot"]),
     ] {
         assert_eq!(barriers(&format!("with (S) {{ {body} }}")), wanted, "{body}");
+    }
+}
+
+/// Through a tree a single value goes to all from its own node, which has read it before it goes on.
+#[test]
+fn a_tree_brings_a_single_value_without_a_barrier() {
+    for (body, wanted) in
+        [("x = 1; s = [3]x; x = 2;", 0), ("[(. + 1) % 13]x = y; s = [3]x;", 1), ("s = [3]x; [(. + 1) % 13]x = y;", 1)]
+    {
+        let text = format!("enum {{ cstar_trees = 1 }};\n{DECLARED}static void f(int s) {{ with (S) {{ {body} }} }}\n");
+        let text = made(&text).unwrap();
+        assert_eq!(count(&text), wanted, "{body}");
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        assert!(plain(&lines.collect::<String>()).contains("cstar_broadcast(&"), "{text}");
     }
 }
 
@@ -253,7 +275,7 @@ fn words_of_c_star_are_names_where_they_are_declared() {
 }
 
 /// Bodies with the column of their first mistake, and what is said of it.
-const WRONG: [(&str, usize, &str); 57] = [
+const WRONG: [(&str, usize, &str); 63] = [
     ("x = 3;", 1, "no shape is current here"),
     ("with (S) x = z;", 14, "`z` has the shape T, and the current shape is S"),
     ("with (T) { z = x + z; }", 16, "`x` has the shape S, and the current shape is T"),
@@ -309,6 +331,12 @@ const WRONG: [(&str, usize, &str); 57] = [
     ("with (S) x = from_torus_dim(s, 0, 2);", 29, "`from_torus_dim` is asked of a parallel variable"),
     ("with (S) x = from_torus_dim(z, 0, 2);", 29, "this has the shape T, and the current shape is S"),
     ("with (S) x = from_torus_dim(x, 0);", 14, "these are not the arguments of `from_torus_dim`"),
+    ("with (S) to_torus_dim(x, y, 2, 1);", 29, "the current shape has 1 dimension"),
+    ("with (S) to_torus_dim(s, y, 0, 1);", 23, "`to_torus_dim` sends to a parallel variable"),
+    ("with (S) to_grid_dim(x, y, 0, 1);", 10, "these are not the arguments of `to_grid_dim`"),
+    ("with (S) x = to_torus_dim(x, y, 0, 1);", 14, "`to_torus_dim` gives nothing"),
+    ("with (S) x = 1, to_torus_dim(x, y, 0, 1);", 17, "`to_torus_dim` gives nothing"),
+    ("with (S) to_torus_dim(w[y], y, 0, 1);", 23, "which of several it goes to is a scalar here"),
     ("with (S) x = from_grid_dim(x, y, 0, y);", 37, "a scalar is wanted here, and this is parallel"),
     ("with (S) x = from_grid_dim(x, y++, 0, 1);", 31, "the value at the border is not always evaluated"),
     ("with (s) x = 1;", 7, "`s` is not a shape"),

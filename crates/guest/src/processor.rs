@@ -142,6 +142,16 @@ pub enum RmwOp {
     Swap,
     /// Replace if the old value is the expected one.
     CompareSwap,
+    /// The lesser of two signed numbers.
+    Min,
+    /// The greater of two signed numbers.
+    Max,
+    /// The sum of two numbers of IEEE 754, of 4 or 8 bytes. What is no number is the canonical one.
+    AddFloat,
+    /// The lesser of them (IEEE 754-2019 `minimumNumber`).
+    MinFloat,
+    /// The greater of them.
+    MaxFloat,
 }
 
 /// An atomic read-modify-write of a naturally aligned word.
@@ -162,6 +172,8 @@ pub struct ReadModifyWrite {
 impl ReadModifyWrite {
     /// The word that replaces `old`.
     pub fn apply(&self, old: u64) -> u64 {
+        let unused = 64 - 8 * self.size;
+        let signed = |value: u64| (value << unused).cast_signed() >> unused;
         let new = match self.op {
             RmwOp::Add => old.wrapping_add(self.operand),
             RmwOp::And => old & self.operand,
@@ -170,8 +182,32 @@ impl ReadModifyWrite {
             RmwOp::Swap => self.operand,
             RmwOp::CompareSwap if old == self.expected => self.operand,
             RmwOp::CompareSwap => old,
+            RmwOp::Min => signed(old).min(signed(self.operand)).cast_unsigned(),
+            RmwOp::Max => signed(old).max(signed(self.operand)).cast_unsigned(),
+            RmwOp::AddFloat | RmwOp::MinFloat | RmwOp::MaxFloat if self.size == 4 => self.apply_to_single(old),
+            RmwOp::AddFloat | RmwOp::MinFloat | RmwOp::MaxFloat => self.apply_to_double(old),
         };
-        new & (u64::MAX >> (64 - 8 * self.size))
+        new & (u64::MAX >> unused)
+    }
+
+    fn apply_to_single(&self, old: u64) -> u64 {
+        let [old, operand] = [old, self.operand].map(|bits| f32::from_bits(bits as u32));
+        let new = match self.op {
+            RmwOp::MinFloat => old.min(operand),
+            RmwOp::MaxFloat => old.max(operand),
+            _ => old + operand,
+        };
+        u64::from(if new.is_nan() { 0x7fc0_0000 } else { new.to_bits() })
+    }
+
+    fn apply_to_double(&self, old: u64) -> u64 {
+        let [old, operand] = [old, self.operand].map(f64::from_bits);
+        let new = match self.op {
+            RmwOp::MinFloat => old.min(operand),
+            RmwOp::MaxFloat => old.max(operand),
+            _ => old + operand,
+        };
+        if new.is_nan() { 0x7ff8_0000_0000_0000 } else { new.to_bits() }
     }
 }
 

@@ -275,9 +275,10 @@ impl Parser<'_> {
             Dialect::SplitC => split_c::body(&mut self.draft, body),
             Dialect::CStar => match self.draft.meaning {
                 Meaning::Compiled => {
-                    // What cstar.h declares if CSTAR_NAIVE is defined, and CSTAR_CALLS.
+                    // What cstar.h declares if CSTAR_NAIVE is defined, CSTAR_CALLS, and CSTAR_TREES.
                     self.draft.is_naive = self.scopes.find("cstar_naive").is_some();
                     self.draft.has_calls = self.scopes.find("cstar_calls").is_some();
+                    self.draft.has_trees = self.scopes.find("cstar_trees").is_some();
                     c_star::body(&mut self.draft, body);
                 }
                 Meaning::Interpreted { .. } => c_star_interpret::body(&mut self.draft, body),

@@ -23,7 +23,7 @@ const FLOW: &str = "crates/front/src/dialect/c_star/flow.rs";
 const PARALLEL: &str = "crates/front/src/dialect/c_star/parallel.rs";
 const STATEMENTS: &str = "crates/front/src/dialect/c_star/mod.rs";
 
-pub const MISTAKES: [Mistake; 30] = [
+pub const MISTAKES: [Mistake; 36] = [
     Mistake {
         name: "a context is not given back where it is left",
         file: LIBRARY,
@@ -123,7 +123,7 @@ pub const MISTAKES: [Mistake; 30] = [
     Mistake {
         name: "no barrier between sending and reading",
         file: FLOW,
-        text: "        _ if is(SEND, READ) => \"sent, then read\",\n",
+        text: "        _ if is(SENDS, READ) => \"sent, then read\",\n",
         instead: "",
     },
     Mistake {
@@ -159,7 +159,7 @@ pub const MISTAKES: [Mistake; 30] = [
     Mistake {
         name: "no barrier between writing and sending",
         file: FLOW,
-        text: "        _ if is(WRITE, SEND) => \"written, then sent\",\n",
+        text: "        _ if is(WRITE, SENDS) => \"written, then sent\",\n",
         instead: "",
     },
     Mistake {
@@ -203,5 +203,41 @@ pub const MISTAKES: [Mistake; 30] = [
         file: FLOW,
         text: "self.entries.push(Some(state.clone()));",
         instead: "self.entries.push(None);",
+    },
+    Mistake {
+        name: "what is combined by different operators may come in any order",
+        file: FLOW,
+        text: "sends != SEND && sends.is_power_of_two()",
+        instead: "sends & SEND == 0",
+    },
+    Mistake {
+        name: "the lesser of two is found in the type of its place",
+        file: HEADER,
+        text: "(to == value || operator < CSTAR_MIN)",
+        instead: "1",
+    },
+    Mistake {
+        name: "a node comes to its parent in the tree before what it has sent is there",
+        file: LIBRARY,
+        text: "    cstar_sync();\n    trivium_fence();\n",
+        instead: "",
+    },
+    Mistake {
+        name: "a single value is passed on where the one before may not be read yet",
+        file: LIBRARY,
+        text: "if (++since > RING) {",
+        instead: "if (++since > 99) {",
+    },
+    Mistake {
+        name: "what is posted is written over while others read it",
+        file: LIBRARY,
+        text: "if (cstar_is_posted) cstar_barrier",
+        instead: "if (0) cstar_barrier",
+    },
+    Mistake {
+        name: "what is sent beyond a border goes around",
+        file: LIBRARY,
+        text: "    if (to < 0 || to >= size) return -1;\n",
+        instead: "    to = (to + size) % size;\n",
     },
 ];

@@ -15,13 +15,48 @@ fn no_program_is_wrong() {
     }
 }
 
+/// Constructs by words that stand for nothing else.
+const WORDS: [&str; 22] = [
+    "from_torus_dim(",
+    "from_grid_dim(",
+    "to_torus_dim(",
+    "to_grid_dim(",
+    "everywhere",
+    "where (",
+    "else",
+    "switch",
+    "do {",
+    "while (",
+    "for (",
+    "pcoord(",
+    "dimof",
+    "positionsof",
+    "rankof",
+    "shapeof",
+    "<?=",
+    ">?=",
+    "%%",
+    ":current",
+    "struct",
+    "#pragma cstar dist",
+];
+
+#[test]
+fn each_construct_is_made() {
+    let texts: Vec<String> = (0..60).map(|case| text::written(&program(7, case).unwrap())).collect();
+    for word in WORDS {
+        let of = texts.iter().filter(|text| text.contains(word)).count();
+        assert!(of >= 3, "`{word}` stands in {of} of {} programs", texts.len());
+    }
+}
+
 /// The program of this workspace, which is built beside its tests.
 fn trivium() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.ancestors().nth(2).unwrap().join("trivium")
 }
 
-/// Three programs for each way to run them.
+/// Five programs for each way to run them, each on one number of nodes.
 #[test]
 fn random_programs_print_what_they_must() {
     let trivium = trivium();
@@ -32,9 +67,10 @@ fn random_programs_print_what_they_must() {
     let bench = Bench::new(&trivium).unwrap();
     let setups = Setup::asked(&[], &[]);
     let mut wrong = Vec::new();
-    for (case, setup) in (0..24).zip(setups.iter().cycle()) {
+    for (case, setup) in (0..60).zip(setups.iter().cycle()) {
         let program = program(SEED, case).unwrap();
-        if let Some(found) = bench.wrong(&program, setup).unwrap() {
+        let setup = setup.with(setup.one_of_nodes(case / setups.len() as u64));
+        if let Some(found) = bench.wrong(&program, &setup).unwrap() {
             let (nodes, how) = (found.nodes, setup.protocol());
             let again = format!("make c-star-random SEED={SEED} CASE={case} NODES={nodes} HOW={how}");
             wrong.push(format!("{again}: {}", found.what));

@@ -1,7 +1,7 @@
 //! Writes a program as C*. Parentheses stand only where C* needs them, so that it is also seen which operator binds stronger.
 
 use super::number::{Number, Operator, Prefix, Type, Value};
-use super::tree::{Expression, Function, Held, Object, Program, ShapeName, ShapeOf, Statement, Variable};
+use super::tree::{Expression, Function, Held, Object, Program, ShapeName, ShapeOf, Shift, Statement, Variable};
 use std::fmt::Write as _;
 
 const BEGINNING: &str = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n\
@@ -181,6 +181,7 @@ impl Writer<'_> {
             [
                 simple @ (Statement::Assign(..)
                 | Statement::Send(..)
+                | Statement::ShiftTo(..)
                 | Statement::Evaluate(_)
                 | Statement::Copy(..)
                 | Statement::Break
@@ -195,6 +196,15 @@ impl Writer<'_> {
             }
             _ => self.braced(head, inner, ""),
         }
+    }
+
+    fn shift(&self, way: &str, shift: &Shift, value: Option<&Expression>) -> String {
+        let Shift { object, border, dimension, distance } = shift;
+        let kind = if border.is_some() { "grid" } else { "torus" };
+        let mut arguments = vec![self.object(object)];
+        arguments.extend(value.into_iter().chain(border.as_deref()).map(|part| self.expression(part, 0)));
+        arguments.extend([dimension.to_string(), self.expression(distance, 0)]);
+        format!("{way}_{kind}_dim({})", arguments.join(", "))
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -212,6 +222,10 @@ impl Writer<'_> {
             Statement::Send(indices, object, operator, value) => {
                 let (to, value) = (self.left_indexed(indices, object), self.expression(value, 0));
                 self.line(&format!("{to} {}= {value};", operator.map_or("", Operator::word)));
+            }
+            Statement::ShiftTo(shift, value) => {
+                let text = self.shift("to", shift, Some(value));
+                self.line(&format!("{text};"));
             }
             Statement::Copy(places, to, indices, from) => {
                 let (to, from) = (self.left_indexed(places, to), self.left_indexed(indices, from));
@@ -425,6 +439,7 @@ impl Writer<'_> {
                 (format!("({}= {operand})", reduction.written().word()), strength::POSTFIX)
             }
             Expression::Get(indices, object) => (self.left_indexed(indices, object), strength::PREFIX),
+            Expression::Shift(shift) => (self.shift("from", shift, None), strength::POSTFIX),
             Expression::Call(call) => {
                 (self.call(&self.program.functions[call.function].name, &call.arguments), strength::POSTFIX)
             }

@@ -162,6 +162,15 @@ impl Math {
     }
 }
 
+/// So many steps away in a dimension: around its end, or with another value for what is beyond it.
+#[derive(Clone)]
+pub struct Shift {
+    pub object: Object,
+    pub border: Option<Box<Expression>>,
+    pub dimension: usize,
+    pub distance: Box<Expression>,
+}
+
 #[derive(Clone)]
 pub enum Expression {
     Constant(Value),
@@ -183,6 +192,8 @@ pub enum Expression {
     Math(Math, Vec<Expression>),
     Reduce(Reduction, Box<Expression>),
     Get(Vec<Expression>, Object),
+    /// `from_torus_dim(x, k, d)`, `from_grid_dim(x, e, k, d)`
+    Shift(Shift),
     Call(Call),
     /// `[i]x = e`, or `x = e`: it gives what each position sends.
     Send(Vec<Expression>, Object, Box<Expression>),
@@ -217,6 +228,8 @@ pub enum Statement {
     Assign(Object, Option<Operator>, Expression),
     /// `[i]object op= e`, or `[i]object = e`.
     Send(Vec<Expression>, Object, Option<Operator>, Expression),
+    /// `to_torus_dim(x, e, k, d);`, `to_grid_dim(x, e, f, k, d);`
+    ShiftTo(Shift, Expression),
     /// Whole structures: `object = object`, also with left indices on either side.
     Copy(Vec<Expression>, Object, Vec<Expression>, Object),
     Evaluate(Expression),
@@ -264,6 +277,7 @@ impl Program {
             Expression::Own(object)
             | Expression::Get(_, object)
             | Expression::Send(_, object, _)
+            | Expression::Shift(Shift { object, .. })
             | Expression::Step { object, .. } => self.type_of_object(object),
             Expression::Prefix(Prefix::Not, _) | Expression::Logical(..) => Type::Int,
             Expression::Prefix(_, operand) | Expression::Reduce(_, operand) => self.type_of(operand).promoted(),
@@ -299,7 +313,7 @@ impl Program {
         let is = |part: &Expression| self.is_parallel(part);
         match expression {
             Expression::Own(object) => self.is_parallel_object(object),
-            Expression::Coordinate(_) | Expression::Dot(_) => true,
+            Expression::Coordinate(_) | Expression::Dot(_) | Expression::Shift(_) => true,
             Expression::Get(indices, object) => indices.iter().any(is) || self.has_parallel_index(object),
             Expression::Send(indices, object, value) => {
                 indices.iter().any(is) || self.has_parallel_index(object) || is(value)

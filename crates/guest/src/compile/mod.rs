@@ -260,7 +260,7 @@ fn is_about_outputs(flag: &str) -> bool {
     whole.contains(&flag) || flag.starts_with("--target") || flag == "-target"
 }
 
-/// A program as it is kept.
+/// A program as it is kept; or the object of one of its files: the rule of what it has read, 0, and the object.
 struct Kept {
     reads: Reads,
     module: Vec<u8>,
@@ -373,10 +373,18 @@ impl Work<'_> {
                         &translator.explain(&said.map_err(|said| self.refused(&translator.explain(&said), file))?);
                 }
                 None => {
-                    let mut command = self.reading();
-                    command.arg("-c").arg(file).arg("-o").arg(&object).args(RULE).arg(&rule);
-                    command.args(each_alone);
-                    warnings += &self.run(command, file)?;
+                    let is_kept = files.len() > 1 && self.take_object(file, each_alone, (&object, &rule));
+                    if !is_kept {
+                        let begun = SystemTime::now();
+                        let mut command = self.reading();
+                        command.arg("-c").arg(file).arg("-o").arg(&object).args(RULE).arg(&rule);
+                        command.args(each_alone);
+                        let said = self.run(command, file)?;
+                        if files.len() > 1 && said.is_empty() {
+                            self.keep_object(file, each_alone, (&object, &rule), begun);
+                        }
+                        warnings += &said;
+                    }
                 }
             }
             read.extend(reads::of_rule(&self.result(&rule).map(|rule| String::from_utf8_lossy(&rule).into_owned())?));
@@ -406,6 +414,33 @@ impl Work<'_> {
             Err(said) => return Err(self.refused(&said, &files[0])),
         }
         Ok((self.result(&module)?, read, warnings))
+    }
+
+    /// The name under which the object of a file is kept, which other programs have too: such as a library's.
+    fn object_name(&self, file: &Path, each_alone: &[&str]) -> String {
+        let name = kept_name(&[file.to_path_buf()], self.options, self.toolchain);
+        format!("{name}-object{}", each_alone.join(""))
+    }
+
+    /// Takes the object of a C file, and the rule that says what was read for it, if they were kept and would be the same again.
+    fn take_object(&self, file: &Path, each_alone: &[&str], (object, rule): (&Path, &Path)) -> bool {
+        let bytes = self.options.shelf.take(&self.object_name(file, each_alone));
+        let Some(kept) = bytes.and_then(|bytes| Kept::read(&bytes)).filter(|kept| kept.reads.hold()) else {
+            return false;
+        };
+        let Some(end) = kept.module.iter().position(|&byte| byte == 0) else { return false };
+        fs::write(rule, &kept.module[..end]).and_then(|()| fs::write(object, &kept.module[end + 1..])).is_ok()
+    }
+
+    /// Keeps them. If that fails, they are made again the next time.
+    fn keep_object(&self, file: &Path, each_alone: &[&str], (object, rule): (&Path, &Path), begun: SystemTime) {
+        let (Ok(object), Ok(rule)) = (fs::read(object), fs::read(rule)) else { return };
+        let read = reads::of_rule(&String::from_utf8_lossy(&rule));
+        let (folders, _) = searched(self.options);
+        let Some(reads) = Reads::note(&read, &folders, &self.toolchain.library(), begun) else { return };
+        let kept = Kept { reads, module: [&rule[..], &[0], &object[..]].concat() };
+        let name = self.object_name(file, each_alone);
+        let _ = kept.written().and_then(|bytes| self.options.shelf.put(&name, &bytes));
     }
 
     /// The parts of a program with their variables [apart](apart), but for those of archives.

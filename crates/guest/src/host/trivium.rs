@@ -251,6 +251,11 @@ fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<ReadModifyWrit
         3 => RmwOp::Xor,
         4 => RmwOp::Swap,
         5 => RmwOp::CompareSwap,
+        6 => RmwOp::Min,
+        7 => RmwOp::Max,
+        8 => RmwOp::AddFloat,
+        9 => RmwOp::MinFloat,
+        10 => RmwOp::MaxFloat,
         other => {
             let number = node.number;
             Err(ProgramFault::new(format!("node {number}: {other} is not an atomic operation")))?

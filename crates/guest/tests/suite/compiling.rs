@@ -232,6 +232,42 @@ fn several_files_make_one_program() {
     assert!(build() != first, "what the second file reads counts, too");
 }
 
+/// Of several files each is compiled once, as long as it would read the same. The program is what it is where nothing was kept.
+#[test]
+fn objects_of_files_are_kept_as_long_as_they_would_be_the_same() {
+    let place = Place::new(&[
+        ("answer.c", "#include <number.h>\nint more(void);\nint main(void) { return NUMBER + more(); }\n"),
+        ("more.c", "#include <number.h>\nint more(void) { return 2 * NUMBER; }\n"),
+        ("later/number.h", "#define NUMBER 3\n"),
+    ]);
+    let objects = || {
+        let names = fs::read_dir(place.path("shelf")).expect("a folder").map(|entry| entry.expect("a file").file_name());
+        names.filter(|name| name.to_string_lossy().contains("-object")).count()
+    };
+    let files = [place.path("answer.c"), place.path("more.c")];
+    let compiled = |place: &Place| compile(&files, &place.options(&place.toolchain)).expect("a program").module;
+    let anew = || {
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut options = place.options(&place.toolchain);
+        options.shelf = Shelf::at(folder.path()).expect("a shelf");
+        compile(&files, &options).expect("a program").module
+    };
+    let mut last = compiled(&place);
+    assert_eq!(objects(), 2);
+    let changes = [
+        ("more.c", "#include <number.h>\nint more(void) { return 5 * NUMBER; }\n"),
+        ("later/number.h", "#define NUMBER 4\n"),
+        ("include/number.h", "#define NUMBER 7\n"),
+    ];
+    for (name, text) in changes {
+        place.write(name, text);
+        let now = compiled(&place);
+        assert_ne!(now, last, "{name}");
+        assert_eq!(now, anew(), "{name}");
+        last = now;
+    }
+}
+
 /// The folder that one works in may be a stranger's.
 #[cfg(unix)]
 #[test]

@@ -220,6 +220,11 @@ pub fn pending(address: u64, size: u8, value: u64, atomic: Option<&ReadModifyWri
         RmwOp::Xor => Operation::Xor,
         RmwOp::Swap => Operation::Exchange,
         RmwOp::CompareSwap => Operation::CompareExchange,
+        RmwOp::Min => Operation::Min,
+        RmwOp::Max => Operation::Max,
+        RmwOp::AddFloat => Operation::AddFloat,
+        RmwOp::MinFloat => Operation::MinFloat,
+        RmwOp::MaxFloat => Operation::MaxFloat,
     };
     Pending { modifies: true, operation, value: atomic.operand, expected: atomic.expected, ..plain }
 }

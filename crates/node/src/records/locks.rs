@@ -68,7 +68,9 @@ pub struct Locks {
 impl Locks {
     /// An atomic operation was performed, and found `old`. Two clocks may count when it asked for a lock and when it took one.
     pub fn performed(&mut self, rmw: &ReadModifyWrite, old: u64, (asked, taken): (u64, u64)) {
-        if rmw.apply(old) == old {
+        // No lock is asked for by these.
+        let combines = matches!(rmw.op, RmwOp::Min | RmwOp::Max | RmwOp::AddFloat | RmwOp::MinFloat | RmwOp::MaxFloat);
+        if !combines && rmw.apply(old) == old {
             return self.asked(rmw.addr, old, asked);
         }
         let is_ticket = rmw.op == RmwOp::Add && rmw.size == 8 && rmw.operand == DRAW;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use trivium_guest::{
     CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, Translator, compile, kept, translated,
 };
-use trivium_protocol::Protocol;
+use trivium_protocol::{Protocol, refuses_rmw};
 use trivium_sim::SplitPhaseCalls;
 
 /// Headers of `<split-c/..>` in programs for the first compiler of Split-C. All that Trivium has of them is in one.
@@ -232,8 +232,8 @@ fn compiled_from(
         let names = source.with_extension("").display().to_string();
         let names = format!("-fdebug-prefix-map={names}=/ziglang/lib/libc/{}", more.name);
         let own = more.flags.iter().map(|flag| flag.to_string());
-        let calls = has_calls(&files, protocols).then(|| "-DCSTAR_CALLS".to_string());
-        options.flags.splice(0..0, own.chain([names]).chain(calls));
+        let of_protocol = flags_of_protocol(&files, protocols).into_iter().map(str::to_string);
+        options.flags.splice(0..0, own.chain([names]).chain(of_protocol));
         options.library_last = more.overrides;
         files.push(source);
     }
@@ -255,10 +255,18 @@ fn compiled_from(
     Ok(compiled.module)
 }
 
-/// Whether a program in C* is compiled for the calls of the protocol that its memory is under: it is not the same without them.
-pub(super) fn has_calls(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> bool {
-    files.iter().any(|file| file.extension().is_some_and(|ending| ending == "cs"))
-        && of_memory(protocols).is_some_and(|engine| SplitPhaseCalls::of(engine.protocol()).is_some())
+/// What a program in C* is compiled with for the protocol that its memory is under: it is not the same under all of them.
+pub(super) fn flags_of_protocol(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Vec<&'static str> {
+    if !files.iter().any(|file| file.extension().is_some_and(|ending| ending == "cs")) {
+        return Vec::new();
+    }
+    let Some(engine) = of_memory(protocols) else { return Vec::new() };
+    let has_calls = SplitPhaseCalls::of(engine.protocol()).is_some();
+    let has_no_rmw = refuses_rmw(engine.protocol()).is_some();
+    [(has_calls, "-DCSTAR_CALLS"), (has_no_rmw, "-DCSTAR_POSTS")]
+        .into_iter()
+        .filter_map(|(is_so, flag)| is_so.then_some(flag))
+        .collect()
 }
 
 /// Loads a program in C* as `trivium interpret` runs it; flags as for [`load`]. `tells`: each parallel statement prints what it has done.

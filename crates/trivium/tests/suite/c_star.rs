@@ -125,6 +125,28 @@ fn every_construct_gives_what_was_found_by_hand() {
     assert_eq!(run("crates/trivium/tests/c-star/language.cs", &["-n", "3"]), expected);
 }
 
+/// By read-modify-writes and by posts; through a tree, and by accesses of all nodes.
+#[test]
+fn what_is_combined_is_the_same_whichever_way_it_goes() {
+    let expected = include_str!("../c-star/combined.txt");
+    let program = "crates/trivium/tests/c-star/combined.cs";
+    let ways = ["--cc=-DCSTAR_POSTS", "--cc=-DCSTAR_TREES", "--cc=-DCSTAR_POSTS -DCSTAR_TREES"];
+    for (number, protocol) in ["stache", "uncached", "swcc", "msi", "flash-relaxed"].into_iter().enumerate() {
+        let machine = if protocol == "flash-relaxed" { "flash" } else { "typhoon" };
+        for nodes in slow::in_turn(2, number, ["1", "3", "8", "17"]) {
+            let how = ["sim", program, "-p", protocol, "-m", machine, "-n", nodes];
+            assert_eq!(output(&trivium(&how)), expected, "{protocol}, {nodes} nodes");
+            for way in slow::in_turn(1, number, ways) {
+                let how = [&how[..], &[way]].concat();
+                assert_eq!(output(&trivium(&how)), expected, "{protocol}, {nodes} nodes, {way}");
+            }
+        }
+    }
+    for how in [&["-n", "5"][..], &["-n", "5", "--cc=-DCSTAR_TREES"]] {
+        assert_eq!(run(program, how), expected, "{how:?}");
+    }
+}
+
 /// A node's part is its equal share.
 #[test]
 fn positions_are_dealt_out_equally() {
@@ -163,13 +185,17 @@ fn a_pass_of_jacobi_gets_what_stands_at_the_edges_of_blocks() {
     }
 }
 
-/// What positions get at a distance, around the end and at a border; commas; indices of what is left-indexed. What it prints was found by hand.
+/// What positions get and send at a distance, around the end and at a border; commas; indices of what is left-indexed. What it prints was found by hand.
 #[test]
 fn shifts_and_commas_give_what_was_found_by_hand() {
-    let (program, expected) = ("crates/trivium/tests/c-star/shifts.cs", include_str!("../c-star/shifts.txt"));
-    for (protocol, nodes) in [("stache", "1"), ("stache", "3"), ("uncached", "3"), ("swcc", "8")] {
-        let how = ["sim", program, "-p", protocol, "-m", "typhoon", "-n", nodes];
-        assert_eq!(output(&trivium(&how)), expected, "{protocol}, {nodes} nodes");
+    let programs =
+        [("shifts", include_str!("../c-star/shifts.txt")), ("shifts-to", include_str!("../c-star/shifts-to.txt"))];
+    for (name, expected) in programs {
+        let program = format!("crates/trivium/tests/c-star/{name}.cs");
+        for (protocol, nodes) in [("stache", "1"), ("stache", "3"), ("uncached", "3"), ("swcc", "8")] {
+            let how = ["sim", &program, "-p", protocol, "-m", "typhoon", "-n", nodes];
+            assert_eq!(output(&trivium(&how)), expected, "{name}, {protocol}, {nodes} nodes");
+        }
     }
 }
 

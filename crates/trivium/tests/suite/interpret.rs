@@ -33,6 +33,8 @@ fn every_construct_means_what_the_compiler_makes_of_it() {
 #[test]
 fn shifts_and_commas_mean_what_the_compiler_makes_of_them() {
     agrees("crates/trivium/tests/c-star/shifts.cs", &[]);
+    agrees("crates/trivium/tests/c-star/shifts-to.cs", &[]);
+    agrees("crates/trivium/tests/c-star/combined.cs", &[]);
 }
 
 #[test]

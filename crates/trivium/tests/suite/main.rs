@@ -14,6 +14,7 @@ mod c_star;
 #[path = "../../../check/tests/suite/calls/mod.rs"]
 mod calls;
 mod calls_lists;
+mod combining;
 mod commands;
 mod compare_live;
 mod contents;

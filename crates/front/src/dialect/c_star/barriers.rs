@@ -1,7 +1,7 @@
 //! Places where barriers may stand, while a function is made loops of; and the barriers, when it has ended.
 
 use super::Loops;
-use super::flow::{Accesses, Flow, GET, Kinds, MEMORY, REUSE, SEND, Summary, placed};
+use super::flow::{Accesses, Flow, GET, Kinds, MEMORY, REMOTE, REUSE, Summary, placed};
 use super::parallel::{Noted, callee, chosen, signature};
 use crate::draft::Draft;
 use crate::tree::{Body, Expression, Form};
@@ -48,8 +48,8 @@ impl Loops<'_, '_> {
     pub(super) fn access(&mut self, variable: &str, kinds: Kinds) {
         self.noted.accesses.add(variable, kinds);
         // Its memory may go to another one as soon as its block ends.
-        if kinds & (GET | SEND) != 0 && self.locals.contains(variable) {
-            self.noted.accesses.add(MEMORY, kinds & (GET | SEND));
+        if kinds & REMOTE != 0 && self.locals.contains(variable) {
+            self.noted.accesses.add(MEMORY, GET);
         }
     }
 

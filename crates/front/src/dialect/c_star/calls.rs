@@ -3,7 +3,8 @@
 
 use super::Loops;
 use super::expressions::SCALAR_HELP;
-use super::parallel::{Ahead, is_left_index, is_parallel, object, signature};
+use super::parallel::{Ahead, callee, is_left_index, is_parallel, object, signature};
+use super::shifts::is_shift_to;
 use super::variables::{marked, memory};
 use crate::tree::{Expression, Form, Statement};
 use crate::types::Signature;
@@ -14,11 +15,12 @@ impl Loops<'_, '_> {
         let bare = expression.bare();
         match &bare.form {
             Form::Assign { op, left, right } if is_left_index(left) => {
-                self.send(bare, (*op, 1), left, right, (false, ahead));
+                self.send(bare, *op, left, right, (false, ahead));
             }
             Form::OwnBinary { op, width: 3, left, right } if is_left_index(left) => {
-                self.send(bare, (*op, 3), left, right, (false, ahead));
+                self.send(bare, *op, left, right, (false, ahead));
             }
+            Form::Parts(parts) if is_shift_to(callee(self.draft, parts)) => self.shift_to(bare, parts, ahead),
             Form::Parts(parts) => {
                 let Some(signature) = signature(self.draft, parts) else { return false };
                 self.call(bare, parts, &signature, ahead);

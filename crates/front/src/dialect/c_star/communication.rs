@@ -2,13 +2,14 @@
 
 use super::Loops;
 use super::expressions::{SCALAR_HELP, dimensions};
-use super::flow::{Flow, GET, MEMORY, READ, SEND, WRITE};
+use super::flow::{Flow, GET, READ, SEND, WRITE, combined};
 use super::parallel::{
     Ahead, NOWHERE, Noted, has_effects, is_parallel, object, positions, reduces, two_ways, variable_of,
 };
 use crate::edits::about;
 use crate::tree::{Expression, Form};
 use crate::types::{ParallelShape, Shape};
+use std::rc::Rc;
 
 /// The position at which a loop is, which asks for what others have; and nobody, where all indices are scalar.
 pub(super) const OWN: &str = "&cstar_run.at, cstar_vp";
@@ -51,7 +52,7 @@ impl Indexed {
     }
 
     /// A value is stored at a pointer to an element; by a call, if it is sent by calls.
-    fn sent(&self, pointer: &str, value: &str, has_calls: bool) -> String {
+    pub(super) fn sent(&self, pointer: &str, value: &str, has_calls: bool) -> String {
         let object = self.object(pointer);
         if !has_calls {
             return format!("{object} = {value};");
@@ -61,7 +62,7 @@ impl Indexed {
     }
 
     /// Holds that a value is stored as a whole.
-    fn is_word(&self) -> String {
+    pub(super) fn is_word(&self) -> String {
         format!("_Static_assert(sizeof({}) <= 8, \"a value of more than 8 bytes is sent in a structure\"); ", self.ty())
     }
 
@@ -74,14 +75,56 @@ impl Indexed {
         format!("__typeof_unqual__({before}(*{variable}){after})")
     }
 
+    /// Whether it is a number that is no member of a structure, which may be less than bytes.
+    fn is_whole_number(&self) -> bool {
+        self.is_number && !self.after.contains('.')
+    }
+
     /// Whether it hangs on the position that asks which variable, or which element, it is.
-    fn is_of_position(&self) -> bool {
+    pub(super) fn is_of_position(&self) -> bool {
         self.variable.contains("cstar_vp") || self.after.contains("cstar_vp")
     }
 
     /// Where it is at the position of a loop that has found it nearby.
     pub(super) fn found(&self, near: &str) -> String {
         format!("(char *){near} + cstar_vp * (int)sizeof *{}", self.variable)
+    }
+}
+
+/// How what is sent goes.
+#[derive(Clone, Copy, PartialEq)]
+enum Sent {
+    /// Each value is stored.
+    Stored,
+    /// Each is combined by this operator, where that can be done at once.
+    Combined(&'static str),
+    /// To the node that it is for, which takes it.
+    Posted,
+}
+
+/// Where each position sends to and what, in private memory that has these names.
+pub(super) struct Found {
+    pub place: String,
+    pub value: String,
+    pub shape: Rc<ParallelShape>,
+    /// Of the values.
+    pub ty: String,
+}
+
+impl Found {
+    /// Where what the position of a loop sends goes.
+    pub(super) fn at(&self, indexed: &Indexed) -> String {
+        indexed.of(&format!("{}[cstar_vp]", self.place))
+    }
+
+    /// What it sends.
+    pub(super) fn own(&self) -> String {
+        format!("{}[cstar_vp]", self.value)
+    }
+
+    /// Whether it is combined by a read-modify-write.
+    fn is_atomic(&self, indexed: &Indexed, operator: &str) -> String {
+        format!("cstar_is_atomic({operator}, cstar_kind(({})0), cstar_kind(({})0))", indexed.ty(), self.ty)
     }
 }
 
@@ -248,7 +291,7 @@ impl Loops<'_, '_> {
         }
     }
 
-    /// `[i]p` with scalar indices: all nodes read one position.
+    /// `[i]p` with scalar indices: all nodes have the value of one position.
     pub(super) fn one_position(&mut self, expression: &Expression, axes: &[Expression], operand: &Expression) {
         let mut ahead = Ahead::default();
         let Some(indexed) = self.indexed(expression, Some(axes.len()), operand, &mut ahead) else { return };
@@ -257,10 +300,20 @@ impl Loops<'_, '_> {
         let value = indexed.object(&self.at(&indexed, axes, NOBODY));
         let before = self.done(ahead);
         let parted = self.parted();
-        let noted = self.noted(|loops| loops.access(&indexed.name, GET));
+        // Through a tree its own node reads it, and no other.
+        let kinds = if self.draft.has_trees { READ } else { GET };
+        let noted = self.noted(|loops| loops.access(&indexed.name, kinds));
         let place = self.point(noted.accesses);
         let again = self.parted();
-        let text = format!("({{ {before}{parted}{place}__auto_type {name} = {value}; {again}{name}; }})");
+        let gotten = match self.draft.has_trees {
+            true => format!(
+                "{} {name}; cstar_broadcast(&{name}, &{value}, sizeof {name}, {}); ",
+                indexed.ty(),
+                indexed.own()
+            ),
+            false => format!("__auto_type {name} = {value}; "),
+        };
+        let text = format!("({{ {before}{parted}{place}{gotten}{again}{name}; }})");
         self.draft.edits.replace(expression.first, expression.last, &text);
     }
 
@@ -274,13 +327,7 @@ impl Loops<'_, '_> {
     }
 
     /// `[i]p = s`, all of it scalar: the position's own node stores.
-    pub(super) fn store(
-        &mut self,
-        expression: &Expression,
-        (op, width): (usize, usize),
-        left: &Expression,
-        right: &Expression,
-    ) {
+    pub(super) fn store(&mut self, expression: &Expression, op: usize, left: &Expression, right: &Expression) {
         let Form::LeftIndex { axes, operand } = &left.bare().form else { return };
         let mut ahead = Ahead::default();
         let Some(indexed) = self.indexed(left, Some(axes.len()), operand, &mut ahead) else { return };
@@ -288,7 +335,7 @@ impl Loops<'_, '_> {
         self.part(right);
         let [place, value, pointer] = [(); 3].map(|()| self.temporary());
         let Indexed { variable, object, .. } = &indexed;
-        let assigned = self.assigned(&indexed.object(&pointer), (op, width), &value);
+        let assigned = Self::assigned(&indexed.object(&pointer), &self.word(op), &value);
         let before = self.done(ahead);
         let noted = self.noted(|loops| loops.access(&indexed.name, WRITE));
         let point = self.point(noted.accesses);
@@ -302,10 +349,9 @@ impl Loops<'_, '_> {
     }
 
     /// An assignment of an operator to an object.
-    fn assigned(&self, object: &str, (op, width): (usize, usize), value: &str) -> String {
-        let word = self.word(op);
-        match width {
-            3 => format!(
+    fn assigned(object: &str, word: &str, value: &str) -> String {
+        match word {
+            "<" | ">" => format!(
                 "__typeof__({object}) *cstar_to = &{object}; *cstar_to = *cstar_to {word} {value} ? *cstar_to : {value};"
             ),
             _ => format!("{object} {word} {value};"),
@@ -317,7 +363,7 @@ impl Loops<'_, '_> {
     pub(super) fn send(
         &mut self,
         expression: &Expression,
-        (op, width): (usize, usize),
+        op: usize,
         left: &Expression,
         right: &Expression,
         (is_used, ahead): (bool, &mut Ahead),
@@ -339,8 +385,13 @@ impl Loops<'_, '_> {
             loops.inside(right, ahead);
         });
         let indexed = indexed?;
-        let is_word = !is_combining && indexed.is_number;
-        if !is_word && indexed.is_of_position() {
+        let operator = is_combining.then(|| self.operator(op));
+        let sent = match operator {
+            None if indexed.is_number => Sent::Stored,
+            Some(operator) if indexed.is_whole_number() => Sent::Combined(operator),
+            _ => Sent::Posted,
+        };
+        if sent != Sent::Stored && indexed.is_of_position() {
             self.error(
                 operand,
                 "which of several it goes to is not sent with a structure, or with what is combined",
@@ -348,28 +399,56 @@ impl Loops<'_, '_> {
             );
             return None;
         }
-        if is_word && !is_used && noted.accesses.kinds(&indexed.name) == 0 {
+        // Nothing hangs on what is stored.
+        let is_at_once = !is_used && noted.accesses.kinds(&indexed.name) == 0;
+        if sent == Sent::Stored && is_at_once {
             self.send_at_once(op, &indexed, axes, right, noted, ahead);
             return None;
         }
-        let (place, value) = (self.temporary(), self.temporary());
-        let text = self.text(right);
-        let ty = if is_combining { format!("__typeof_unqual__(({{ {NOWHERE}({text}); }}))") } else { indexed.ty() };
-        let (memory, places) = (self.space(&ty, &value, &current), self.space("int", &place, &current));
-        let found = format!("{place}[cstar_vp] = cstar_place({}, {}, {});", indexed.object, OWN, self.axes(axes));
-        self.get_all(ahead);
-        let over = self.loop_over(&current, noted);
-        ahead.declare(&about(op, &format!("{memory}{places}{over}{{ {found} {value}[cstar_vp] = ({text}); }} ")));
-        let text = if is_word {
-            let noted = self.noted(|loops| loops.access(&indexed.name, SEND));
-            let (over, at) = (self.loop_over(&current, noted), indexed.of(&format!("{place}[cstar_vp]")));
-            let sent = indexed.sent(&at, &format!("{value}[cstar_vp]"), self.draft.has_calls);
-            format!("{}{over}{sent} ", indexed.is_word())
+        let ty = if is_combining {
+            format!("__typeof_unqual__(({{ {NOWHERE}({}); }}))", self.text(right))
         } else {
-            self.post(&indexed, (op, width), &current, (&place, &value))
+            indexed.ty()
+        };
+        let found = Found { place: self.temporary(), value: self.temporary(), shape: current, ty };
+        let find = self.find(&indexed, axes, right, &found);
+        self.get_all(ahead);
+        if let (Sent::Combined(operator), true) = (sent, is_at_once) {
+            let text = self.combine_at_once((&indexed, axes, right), noted, (&word, operator), (&found, &find));
+            ahead.declare(&about(op, &text));
+            return None;
+        }
+        let over = self.loop_over(&found.shape, noted);
+        ahead.declare(&about(op, &format!("{}{over}{find}", self.spaces(&found))));
+        let text = match sent {
+            Sent::Stored => {
+                let noted = self.noted(|loops| loops.access(&indexed.name, SEND));
+                let over = self.loop_over(&found.shape, noted);
+                let stored = indexed.sent(&found.at(&indexed), &found.own(), self.draft.has_calls);
+                format!("{}{over}{stored} ", indexed.is_word())
+            }
+            Sent::Combined(operator) => self.combine(&indexed, (&word, operator), &found),
+            Sent::Posted => {
+                let point = self.point_of_post(&indexed);
+                format!("{point}{}", self.post(&indexed, &word, &found))
+            }
         };
         ahead.declare(&about(op, &text));
-        Some(value)
+        Some(found.value)
+    }
+
+    /// Each active position finds where it sends to, and what.
+    fn find(&self, indexed: &Indexed, axes: &[Expression], right: &Expression, found: &Found) -> String {
+        let Found { place, value, .. } = found;
+        let (object, text) = (&indexed.object, self.text(right));
+        let axes = self.axes(axes);
+        format!("{{ {place}[cstar_vp] = cstar_place({object}, {OWN}, {axes}); {value}[cstar_vp] = ({text}); }} ")
+    }
+
+    /// Memory for what is found.
+    pub(super) fn spaces(&self, found: &Found) -> String {
+        let Found { place, value, shape, ty } = found;
+        format!("{}{}", self.space(ty, value, shape), self.space("int", place, shape))
     }
 
     /// A send of what does not hang on what is stored: each position stores its value at once.
@@ -390,27 +469,52 @@ impl Loops<'_, '_> {
         ahead.declare(&about(op, &format!("{}{over}{stored} ", indexed.is_word())));
     }
 
+    /// What is combined by a read-modify-write where it lies, if these are whole numbers for which there is one; else it is posted. Either keeps to what the flow
+    /// knows of the first.
+    fn combine(&mut self, indexed: &Indexed, (word, operator): (&str, &str), found: &Found) -> String {
+        let noted = self.noted(|loops| loops.access(&indexed.name, combined(operator)));
+        let over = positions(&found.shape, &noted);
+        let point = self.point(noted.accesses);
+        let (test, at, value) = (found.is_atomic(indexed, operator), found.at(indexed), found.own());
+        let combined = format!("cstar_combine_at({operator}, &{}, {value});", indexed.object(&at));
+        let post = self.post(indexed, word, found);
+        format!("{point}if ({test}) {{ {over}{combined} }} else {post}")
+    }
+
+    /// The same of what does not hang on what is stored.
+    fn combine_at_once(
+        &mut self,
+        (indexed, axes, right): (&Indexed, &[Expression], &Expression),
+        mut noted: Noted,
+        (word, operator): (&str, &str),
+        (found, find): (&Found, &str),
+    ) -> String {
+        noted.join(&self.noted(|loops| loops.access(&indexed.name, combined(operator))));
+        let over = positions(&found.shape, &noted);
+        let point = self.point(noted.accesses);
+        let (test, at, value) = (found.is_atomic(indexed, operator), self.at(indexed, axes, OWN), self.text(right));
+        let combined = format!("cstar_combine_at({operator}, &{}, {value});", indexed.object(&at));
+        let (spaces, post) = (self.spaces(found), self.post(indexed, word, found));
+        format!("{point}if ({test}) {{ {over}{combined} }} else {{ {spaces}{over}{find}{post}}} ")
+    }
+
+    /// All have posted, and take what is theirs: another barrier is not needed before.
+    pub(super) fn point_of_post(&mut self, indexed: &Indexed) -> String {
+        self.flow.push(Flow::Barrier);
+        let taken = self.noted(|loops| loops.access(&indexed.name, READ | WRITE)).accesses;
+        self.point(taken)
+    }
+
     /// Values of which a part could be stored, and those that are combined, go to the node that they are for. It takes them in the order of the
     /// positions that send.
-    fn post(
-        &mut self,
-        indexed: &Indexed,
-        operator: (usize, usize),
-        current: &ParallelShape,
-        (place, value): (&str, &str),
-    ) -> String {
+    pub(super) fn post(&mut self, indexed: &Indexed, word: &str, found: &Found) -> String {
+        let Found { place, value, shape, .. } = found;
         let post = self.temporary();
-        let before = self.memory_point();
-        // All have posted. What they take is theirs: another barrier is not needed before.
-        self.flow.push(Flow::Barrier);
-        let mut taken = self.noted(|loops| loops.access(&indexed.name, READ | WRITE)).accesses;
-        taken.add(MEMORY, GET);
-        self.point(taken);
         let own = indexed.object(&indexed.of(&format!("{post}.place")));
-        let assigned = self.assigned(&own, operator, &format!("(*(__typeof__({value})){post}.value)"));
+        let assigned = Self::assigned(&own, word, &format!("(*(__typeof__({value})){post}.value)"));
         format!(
-            "{{ {before}struct cstar_post {post} = cstar_post(&{}, {}, {place}, {value}, sizeof *{value}); while (cstar_next(&{post})) {{ {assigned} }} cstar_taken(&{post}); }} ",
-            object(&current.name),
+            "{{ struct cstar_post {post} = cstar_post(&{}, {}, {place}, {value}, sizeof *{value}); while (cstar_next(&{post})) {{ {assigned} }} cstar_taken(&{post}); }} ",
+            object(&shape.name),
             indexed.object
         )
     }

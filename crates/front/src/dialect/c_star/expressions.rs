@@ -5,7 +5,7 @@ use super::flow::{Flow, READ, WRITE};
 use super::parallel::{
     Ahead, OF_SHAPES, callee, has_effects, is_left_index, is_parallel, object, reduces, signature, variable_of,
 };
-use super::shifts::is_shift;
+use super::shifts::{is_shift, is_shift_to};
 use super::{HOW_TO_CHOOSE, Loops, NO_SHAPE};
 use crate::edits::about;
 use crate::tree::{Expression, Form};
@@ -113,9 +113,9 @@ impl Loops<'_, '_> {
             Form::Binary { left, right, .. } | Form::Comma { left, right } => {
                 [left, right].into_iter().for_each(|part| self.part(part));
             }
-            Form::Assign { op, left, right } if is_left_index(left) => self.store(expression, (*op, 1), left, right),
+            Form::Assign { op, left, right } if is_left_index(left) => self.store(expression, *op, left, right),
             Form::OwnBinary { op, width: 3, left, right } if is_left_index(left) => {
-                self.store(expression, (*op, 3), left, right);
+                self.store(expression, *op, left, right);
             }
             Form::Assign { op, left, right } => self.scalar_assignment((*op, 1), left, right),
             Form::OwnBinary { op, width: 3, left, right } => {
@@ -180,6 +180,10 @@ impl Loops<'_, '_> {
         let name = callee(self.draft, parts).to_string();
         if is_shift(&name) {
             self.scalar_shift(expression, parts);
+            return;
+        }
+        if is_shift_to(&name) {
+            self.no_shift_to(expression, parts);
             return;
         }
         if name == "pcoord" && self.draft.unevaluated {
@@ -297,7 +301,7 @@ impl Loops<'_, '_> {
         ahead: &mut Ahead,
     ) {
         if is_left_index(left) {
-            if let Some(sent) = self.send(expression, (op, width), left, right, (true, ahead)) {
+            if let Some(sent) = self.send(expression, op, left, right, (true, ahead)) {
                 self.draft.edits.replace(expression.first, expression.last, &format!("{sent}[cstar_vp]"));
             }
         } else if self.is_place(left) {
@@ -393,6 +397,10 @@ impl Loops<'_, '_> {
         let name = callee(self.draft, parts).to_string();
         if is_shift(&name) {
             self.shifted(expression, parts, ahead);
+            return;
+        }
+        if is_shift_to(&name) {
+            self.no_shift_to(expression, parts);
             return;
         }
         if name != "pcoord" {

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a loop does with a variable, in the order in which they are told: a set.
-pub(super) type Kinds = u8;
+pub(super) type Kinds = u16;
 pub(super) const READ: Kinds = 1;
 pub(super) const WRITE: Kinds = 2;
 pub(super) const GET: Kinds = 4;
@@ -18,6 +18,24 @@ pub(super) const SEND: Kinds = 8;
 /// Memory is given to a variable; whose it was before, nobody knows.
 pub(super) const REUSE: Kinds = 16;
 const ALL: Kinds = READ | WRITE | GET | SEND;
+/// Combined at once where it lies, by each of the operators: those of one operator may come in any order.
+const COMBINED: [(&str, Kinds); 6] = [
+    ("CSTAR_ADD", 32),
+    ("CSTAR_AND", 64),
+    ("CSTAR_OR", 128),
+    ("CSTAR_XOR", 256),
+    ("CSTAR_MIN", 512),
+    ("CSTAR_MAX", 1024),
+];
+/// All that is sent.
+const SENDS: Kinds = SEND | 32 | 64 | 128 | 256 | 512 | 1024;
+/// What one node does with elements of another.
+pub(super) const REMOTE: Kinds = GET | SENDS;
+
+/// What a combining send does, by the library's name of its operator.
+pub(super) fn combined(operator: &str) -> Kinds {
+    COMBINED.iter().find(|(name, _)| *name == operator).map_or(SEND, |(_, kind)| *kind)
+}
 
 /// Memory that goes from one variable of a function to the next.
 pub(super) const MEMORY: &str = "memory of variables";
@@ -78,17 +96,23 @@ fn arc(before: Kinds, after: Kinds) -> Option<&'static str> {
     let is = |earlier: Kinds, later: Kinds| before & earlier != 0 && after & later != 0;
     Some(match () {
         _ if is(WRITE, GET) => "written, then got",
-        _ if is(SEND, GET) => "sent, then got",
+        _ if is(SENDS, GET) => "sent, then got",
         _ if is(GET, WRITE) => "got, then written",
-        _ if is(GET, SEND) => "got, then sent",
-        _ if is(WRITE, SEND) => "written, then sent",
-        _ if is(READ, SEND) => "read, then sent",
-        _ if is(SEND, WRITE) => "sent, then written",
-        _ if is(SEND, READ) => "sent, then read",
-        _ if is(SEND, SEND) => "sent, then sent",
-        _ if is(GET | SEND, REUSE) => "got or sent, then given to another variable",
+        _ if is(GET, SENDS) => "got, then sent",
+        _ if is(WRITE, SENDS) => "written, then sent",
+        _ if is(READ, SENDS) => "read, then sent",
+        _ if is(SENDS, WRITE) => "sent, then written",
+        _ if is(SENDS, READ) => "sent, then read",
+        _ if is(SENDS, SENDS) && !combines_alike(before, after) => "sent, then sent",
+        _ if is(REMOTE, REUSE) => "got or sent, then given to another variable",
         _ => return None,
     })
+}
+
+/// Whether all that is sent is combined by one operator.
+fn combines_alike(before: Kinds, after: Kinds) -> bool {
+    let sends = (before | after) & SENDS;
+    sends != SEND && sends.is_power_of_two()
 }
 
 /// What a function does, for those who call it.
@@ -269,7 +293,7 @@ impl Placed {
         if needs {
             self.barriers.entry(place).or_default().extend(arcs);
         }
-        let is_remote = |accesses: &Accesses| accesses.of.values().any(|kinds| kinds & (GET | SEND) != 0);
+        let is_remote = |accesses: &Accesses| accesses.of.values().any(|kinds| kinds & REMOTE != 0);
         if self.is_naive && (is_remote(next) || is_remote(&state.done)) && !next.is_empty() {
             self.barriers.entry(place).or_default();
         }

@@ -172,8 +172,7 @@ pub(super) fn chosen(text: &str, holds: bool) -> String {
 }
 
 /// What an expression of a loop names, where it is not evaluated and only its type is wanted.
-pub(super) const NOWHERE: &str =
-    "struct { struct cstar_bounds at; void *near[16]; } cstar_run __attribute__((unused)); int cstar_vp = 0; ";
+pub(super) const NOWHERE: &str = "struct { struct cstar_bounds at; void *near[16]; } cstar_run __attribute__((unused)); int cstar_vp __attribute__((unused)) = 0; ";
 
 /// What is done before the loop of a statement, in its order: scalar values, once for all positions; values that are got, and other communication.
 #[derive(Default)]

@@ -1,24 +1,29 @@
-//! `from_torus_dim` and `from_grid_dim`: values of positions that are so many steps away in one dimension.
+//! `from_torus_dim` and `from_grid_dim`: values of positions that are so many steps away in one dimension; `to_torus_dim` and `to_grid_dim`, which send
+//! them there.
 
 use super::Loops;
-use super::communication::OWN;
+use super::communication::{Found, OWN};
 use super::expressions::{SCALAR_HELP, dimensions};
-use super::flow::GET;
-use super::parallel::{Ahead, callee, is_parallel, two_ways, variable_of};
+use super::flow::{GET, SEND, WRITE};
+use super::parallel::{Ahead, callee, is_parallel, positions, two_ways, variable_of};
 use crate::edits::about;
 use crate::tree::Expression;
 
-/// The names; with how many arguments they are called.
-const SHIFTS: [(&str, usize); 2] = [("from_torus_dim", 3), ("from_grid_dim", 4)];
-
-/// Whether a call is one of them.
+/// Whether a call gives such values.
 pub(super) fn is_shift(name: &str) -> bool {
-    SHIFTS.iter().any(|(shift, _)| *shift == name)
+    ["from_torus_dim", "from_grid_dim"].contains(&name)
+}
+
+/// Whether it sends them.
+pub(super) fn is_shift_to(name: &str) -> bool {
+    ["to_torus_dim", "to_grid_dim"].contains(&name)
 }
 
 /// What such a call says.
 struct Shift<'e> {
     operand: &'e Expression,
+    /// What is sent to it; none: values of it are given.
+    sent: Option<&'e Expression>,
     /// What positions get that have none at this distance; none: the last one is beside the first.
     fill: Option<&'e Expression>,
     dimension: &'e Expression,
@@ -70,18 +75,88 @@ impl Loops<'_, '_> {
         self.draft.edits.replace(expression.first, expression.last, &value);
     }
 
+    /// `to_torus_dim(q, p, k, d)` is `[(. + d) %% dimof(S, k)]q = p` of dimension k, with `[.]` of the others. `to_grid_dim(q, p, f, k, d)` sends nothing beyond the
+    /// shape, and gives f to the positions to which nothing can be sent.
+    pub(super) fn shift_to(&mut self, expression: &Expression, parts: &[Expression], ahead: &mut Ahead) {
+        let Some(current) = self.shape_for(expression) else { return };
+        let Some(shift) = self.shift(expression, parts) else { return };
+        let Some(sent) = shift.sent else { return };
+        [shift.dimension, shift.distance].iter().for_each(|part| self.once(part, ahead));
+        let mut indexed = None;
+        let noted = self.noted(|loops| {
+            indexed = loops.indexed(expression, None, shift.operand, ahead);
+            loops.inside(sent, ahead);
+            shift.fill.iter().for_each(|fill| loops.inside(fill, ahead));
+        });
+        let Some(indexed) = indexed else { return };
+        if indexed.is_of_position() {
+            self.error(shift.operand, "which of several it goes to is a scalar here", "index by a scalar");
+            return;
+        }
+        let (ty, place, value) = (indexed.ty(), self.temporary(), self.temporary());
+        let found = Found { place, value, shape: current, ty };
+        let (dimension, distance) = (self.text(shift.dimension), self.text(shift.distance));
+        let moved = |distance: &str| {
+            let wraps = u8::from(shift.fill.is_none());
+            format!("cstar_shift({}, {OWN}, ({dimension}) | 0, {distance}, {wraps})", indexed.object)
+        };
+        let distance = format!("(({distance}) | 0)");
+        let mut find = format!("{}[cstar_vp] = {}; ", found.place, moved(&distance));
+        find.push_str(&format!("{} = ({}); ", found.own(), self.text(sent)));
+        let mut spaces = self.spaces(&found);
+        let filled = shift.fill.map(|fill| {
+            let name = self.temporary();
+            spaces.push_str(&self.space(&found.ty, &name, &found.shape));
+            find.push_str(&format!("{name}[cstar_vp] = ({}); ", self.text(fill)));
+            let own = indexed.object(&format!("(&{}[cstar_vp])", indexed.variable));
+            format!("if ({} < 0) {own} = {name}[cstar_vp]; ", moved(&format!("-(int64_t){distance}")))
+        });
+        self.get_all(ahead);
+        let over = self.loop_over(&found.shape, noted);
+        ahead.declare(&about(expression.first, &format!("{spaces}{over}{{ {find}}} ")));
+        // Nobody sends to a position that is given what is beyond the shape.
+        let kinds = if filled.is_some() { SEND | WRITE } else { SEND };
+        let filled = filled.unwrap_or_default();
+        let text = if indexed.is_number {
+            let noted = self.noted(|loops| loops.access(&indexed.name, kinds));
+            let over = self.loop_over(&found.shape, noted);
+            let stored = indexed.sent(&found.at(&indexed), &found.own(), self.draft.has_calls);
+            let stored = format!("if ({}[cstar_vp] >= 0) {{ {stored} }} ", found.place);
+            format!("{}{over}{{ {stored}{filled}}} ", indexed.is_word())
+        } else {
+            let (point, post) = (self.point_of_post(&indexed), self.post(&indexed, "=", &found));
+            format!("{point}{post}{}{{ {filled}}} ", positions(&found.shape, &Default::default()))
+        };
+        ahead.declare(&about(expression.first, &text));
+    }
+
+    /// What is sent has no value.
+    pub(super) fn no_shift_to(&mut self, expression: &Expression, parts: &[Expression]) {
+        if self.shift(expression, parts).is_some() {
+            let name = callee(self.draft, parts).to_string();
+            self.error(expression, format!("`{name}` gives nothing: it is a statement of its own"), HELP_TO);
+        }
+    }
+
     /// The arguments, if they are right.
     fn shift<'e>(&mut self, expression: &Expression, parts: &'e [Expression]) -> Option<Shift<'e>> {
         let name = callee(self.draft, parts).to_string();
-        let shift = match parts {
-            [_, operand, dimension, distance] if name == SHIFTS[0].0 => {
-                Shift { operand, fill: None, dimension, distance }
+        let shift = match (name.as_str(), parts) {
+            ("from_torus_dim", [_, operand, dimension, distance]) => {
+                Shift { operand, sent: None, fill: None, dimension, distance }
             }
-            [_, operand, fill, dimension, distance] if name == SHIFTS[1].0 => {
-                Shift { operand, fill: Some(fill), dimension, distance }
+            ("from_grid_dim", [_, operand, fill, dimension, distance]) => {
+                Shift { operand, sent: None, fill: Some(fill), dimension, distance }
+            }
+            ("to_torus_dim", [_, operand, sent, dimension, distance]) => {
+                Shift { operand, sent: Some(sent), fill: None, dimension, distance }
+            }
+            ("to_grid_dim", [_, operand, sent, fill, dimension, distance]) => {
+                Shift { operand, sent: Some(sent), fill: Some(fill), dimension, distance }
             }
             _ => {
-                self.error(expression, format!("these are not the arguments of `{name}`"), HELP);
+                let help = if is_shift_to(&name) { HELP_TO } else { HELP };
+                self.error(expression, format!("these are not the arguments of `{name}`"), help);
                 return None;
             }
         };
@@ -90,7 +165,8 @@ impl Loops<'_, '_> {
         let of_variable = variable_of(shift.operand).and_then(|variable| variable.ty.parallel.clone());
         let number = self.number(shift.dimension);
         let Some(own) = of_variable else {
-            self.error(shift.operand, format!("`{name}` is asked of a parallel variable"), HELP);
+            let (what, help) = if shift.sent.is_some() { ("sends to", HELP_TO) } else { ("is asked of", HELP) };
+            self.error(shift.operand, format!("`{name}` {what} a parallel variable"), help);
             return None;
         };
         if own != current {
@@ -103,7 +179,7 @@ impl Loops<'_, '_> {
         } else if number.is_some_and(|number| rank > 0 && number >= rank) {
             let message = format!("the current shape has {}", dimensions(rank));
             self.error(shift.dimension, message, "they are numbered from 0");
-        } else if let Some(fill) = shift.fill.filter(|fill| !self.all_written(fill).is_empty()) {
+        } else if let (None, Some(fill)) = (shift.sent, shift.fill.filter(|fill| !self.all_written(fill).is_empty())) {
             self.error(
                 fill,
                 "the value at the border is not always evaluated, and this does something",
@@ -136,3 +212,4 @@ impl Loops<'_, '_> {
 }
 
 const HELP: &str = "write from_torus_dim(p, 0, 1), or from_grid_dim(p, value at the border, 0, 1)";
+const HELP_TO: &str = "write to_torus_dim(p, value, 0, 1), or to_grid_dim(p, value, value at the border, 0, 1)";

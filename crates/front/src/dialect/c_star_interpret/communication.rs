@@ -91,6 +91,39 @@ impl Meant<'_, '_> {
         self.draft.edits.replace(expression.first, expression.last, &text);
     }
 
+    /// `to_torus_dim`, `to_grid_dim`: each position sends a value so many steps away, around the end, or nowhere beyond it; then those to which nothing is sent
+    /// from within have what stands at the border.
+    pub(super) fn shifted_to(&mut self, parts: &[Expression], code: &mut String) -> Option<Changed> {
+        let (operand, sent, border, dimension, distance) = match parts {
+            [_, operand, sent, dimension, distance] => (operand, sent, None, dimension, distance),
+            [_, operand, sent, border, dimension, distance] => (operand, sent, Some(border), dimension, distance),
+            _ => return None,
+        };
+        let shape = self.shape();
+        let (dimension, distance) = (self.value(dimension, code), self.value(distance, code));
+        let place = self.place(operand, "cstar_at", code);
+        let ty = format!("__typeof_unqual__(({{ {place}; }}))");
+        let mut kept = |of: &Expression, meant: &mut Self| {
+            let (value, name) = (meant.value(of, code), meant.temporary());
+            code.push_str(&(meant.space(&name, &ty) + &each(&shape, &format!("{name}[cstar_vp] = {value};"))));
+            format!("{name}[cstar_vp]")
+        };
+        let value = kept(sent, self);
+        let filled = border.map(|border| kept(border, self));
+        let moved = |distance: &str| {
+            let wraps = u8::from(border.is_none());
+            format!("int cstar_at = cstar_moved(&{}, cstar_vp, {dimension}, {distance}, {wraps});", object(&shape))
+        };
+        let to = format!("{} if (cstar_at >= 0) {place} = {value};", moved(&distance));
+        code.push_str(&each_of_nodes(&shape, "", &to));
+        let own = self.place(operand, "cstar_vp", code);
+        if let Some(filled) = filled {
+            let filled = format!("{} if (cstar_at < 0) {own} = {filled};", moved(&format!("-({distance})")));
+            code.push_str(&each(&shape, &filled));
+        }
+        Some(Changed { name: (operand.first, operand.last), value: own, shape })
+    }
+
     /// `[i]p = s`, all of it scalar: one value goes to one position.
     pub(super) fn store(
         &mut self,

@@ -130,6 +130,9 @@ impl Meant<'_, '_> {
             }
             Form::Assign { op, left, right } => self.assignment((*op, 1), left, right, code).1,
             Form::OwnBinary { op, width: 3, left, right } => self.assignment((*op, 3), left, right, code).1,
+            Form::Parts(parts) if ["to_torus_dim", "to_grid_dim"].contains(&called(self.draft, parts)) => {
+                self.shifted_to(parts, code)
+            }
             Form::Prefix { operand, .. } | Form::Postfix { operand, .. } => {
                 self.value(expression, code);
                 let value = self.place(operand, "cstar_vp", code);

@@ -8,7 +8,7 @@ use crate::c_star::number::{Operator, Type, Value};
 use crate::c_star::tree::{Expression, Held, Object, Reduction, ShapeOf, Statement};
 
 impl Generator {
-    fn may_communicate(&self) -> bool {
+    pub(super) fn may_communicate(&self) -> bool {
         let is_small = self.scope.function.is_some_and(|of| self.is_small(of));
         self.communications > 0 && self.may_be_once() && !is_small
     }
@@ -357,7 +357,7 @@ impl Generator {
     }
 
     /// An object whose indices do nothing.
-    fn plain_object(&mut self, variable: usize) -> Object {
+    pub(super) fn plain_object(&mut self, variable: usize) -> Object {
         (self.effects, self.communications) = (0, 0);
         self.object(variable, Values::Scalar)
     }
@@ -413,6 +413,9 @@ impl Generator {
             | Expression::Bits(part) => is(part),
             Expression::Binary(_, left, right) | Expression::Logical(_, left, right) => is(left) || is(right),
             Expression::Conditional(parts) => parts.iter().any(is),
+            Expression::Shift(shift) => {
+                of_object(&shift.object) || shift.border.as_deref().is_some_and(is) || is(&shift.distance)
+            }
             Expression::Math(_, parts) => parts.iter().any(is),
             Expression::Call(call) => call.arguments.iter().any(is),
             Expression::Constant(_)

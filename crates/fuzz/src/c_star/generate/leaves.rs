@@ -13,7 +13,9 @@ impl Generator {
         let made = match (values, choice) {
             (Values::Parallel, 0..=7) => self.own(),
             (Values::Parallel, 8..=10) => self.coordinate(),
-            (Values::Parallel, 11 | 12) => self.get(depth),
+            (Values::Parallel, 11) => self.get(depth),
+            (Values::Parallel, 12) if self.random.once_in(2) => self.get(depth),
+            (Values::Parallel, 12) => self.shifted(),
             (Values::Parallel, 13) => self.parallel_call(depth),
             (_, 14) => self.reduction(depth),
             (_, 15) => self.effect(depth),

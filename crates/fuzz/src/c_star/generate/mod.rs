@@ -7,6 +7,7 @@ mod expressions;
 mod functions;
 mod leaves;
 mod ranges;
+mod shifts;
 mod statements;
 
 use super::features::Feature;

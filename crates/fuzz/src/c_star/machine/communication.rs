@@ -2,7 +2,7 @@
 
 use super::{Machine, Result, View, at_none};
 use crate::c_star::number::{Operator, Prefix, Type, Value};
-use crate::c_star::tree::{Expression, Object, Reduction};
+use crate::c_star::tree::{Expression, Object, Reduction, Shift};
 
 impl Reduction {
     /// What comes of no position.
@@ -168,6 +168,57 @@ impl Machine<'_> {
             given[at] = values[at].to(of)?;
         }
         Ok(given)
+    }
+
+    /// The position that is so many steps away; none if it is beyond the shape.
+    fn moved(&self, shape: usize, at: usize, shift: &Shift, distance: i128) -> Result<Option<usize>> {
+        let mut coordinates = self.coordinates(shape, at);
+        let size = self.program.shapes[shape].sizes[shift.dimension];
+        let to = coordinates[shift.dimension] + distance;
+        if shift.border.is_some() && !(0..size).contains(&to) {
+            return Ok(None);
+        }
+        coordinates[shift.dimension] = to.rem_euclid(size);
+        self.position(shape, &coordinates).map(Some)
+    }
+
+    /// `from_torus_dim`, `from_grid_dim`
+    pub(super) fn shifted(&mut self, shift: &Shift, view: &View) -> Result<Vec<Value>> {
+        let distance = self.scalar(&shift.distance, Some(view))?.as_whole()?;
+        let border = shift.border.as_deref().map(|border| self.parallel(border, view)).transpose()?;
+        let of = self.program.type_of_object(&shift.object);
+        let places = self.places(&shift.object, view)?;
+        let mut values = at_none(view);
+        for at in view.active() {
+            let from = self.moved(view.shape, at, shift, distance)?;
+            let storage = self.storage(shift.object.variable)?;
+            values[at] = match (from, &border) {
+                (Some(from), _) => storage.values[from * storage.cells + places[at]],
+                (None, Some(border)) => border[at].to(of)?,
+                (None, None) => return Err("around the end there is always a position".into()),
+            };
+        }
+        Ok(values)
+    }
+
+    /// `to_torus_dim`, `to_grid_dim`
+    pub(super) fn shift_to(&mut self, shift: &Shift, value: &Expression) -> Result<()> {
+        let view = self.needed_view()?;
+        let distance = self.scalar(&shift.distance, Some(&view))?.as_whole()?;
+        let values = self.parallel(value, &view)?;
+        let border = shift.border.as_deref().map(|border| self.parallel(border, &view)).transpose()?;
+        let places = self.places(&shift.object, &view)?;
+        let cells = self.storage(shift.object.variable)?.cells;
+        let mut sent = Vec::new();
+        for at in view.active() {
+            if let Some(to) = self.moved(view.shape, at, shift, distance)? {
+                sent.push((to * cells + places[at], values[at]));
+            }
+            if let (None, Some(border)) = (self.moved(view.shape, at, shift, -distance)?, &border) {
+                sent.push((at * cells + places[at], border[at]));
+            }
+        }
+        self.stored(&shift.object, None, &sent)
     }
 
     fn is_sent_by_all(&self, indices: &[Expression], object: &Object, value: &Expression) -> bool {

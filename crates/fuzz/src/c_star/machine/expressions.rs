@@ -66,7 +66,7 @@ impl Machine<'_> {
                 let bits = self.scalar(operand, view)?.as_real().to_bits();
                 Ok(Value::whole(Type::UnsignedLongLong, i128::from(bits)))
             }
-            Expression::Coordinate(_) | Expression::Dot(_) | Expression::Send(..) => {
+            Expression::Coordinate(_) | Expression::Dot(_) | Expression::Send(..) | Expression::Shift(_) => {
                 Err("a scalar is wanted, and this is parallel".into())
             }
         }
@@ -94,6 +94,7 @@ impl Machine<'_> {
                 }
             }
             Expression::Get(indices, object) => return self.got(indices, object, view),
+            Expression::Shift(shift) => return self.shifted(shift, view),
             Expression::Prefix(prefix, operand) => {
                 let operands = self.parallel(operand, view)?;
                 for at in view.active() {

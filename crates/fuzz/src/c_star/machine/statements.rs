@@ -36,6 +36,7 @@ impl Machine<'_> {
             Statement::Declare(variable, value) => self.declare(*variable, value.as_ref())?,
             Statement::Assign(object, operator, value) => self.assign(object, *operator, value)?,
             Statement::Send(indices, object, operator, value) => self.send(indices, object, *operator, value)?,
+            Statement::ShiftTo(shift, value) => self.shift_to(shift, value)?,
             Statement::Copy(places, to, indices, from) => self.copy((places, to), (indices, from))?,
             Statement::Evaluate(Expression::Step { object, .. }) => {
                 self.assign(object, Some(Operator::Add), &Expression::int(1))?;

@@ -51,6 +51,9 @@ pub struct Done {
     pub hashes: BTreeMap<String, String>,
 }
 
+/// What a program is compiled from: its file, the flags of its run, the bytes of a block, and the flags of its protocol.
+type ProgramKey = (String, Option<String>, u32, Vec<&'static str>);
+
 /// What all runs share.
 pub struct StudyRunner<'a> {
     /// Where results are kept.
@@ -61,7 +64,7 @@ pub struct StudyRunner<'a> {
     pub jobs: u32,
     /// Whether long runs are carried out; what is kept of them is used in any case.
     pub with_long: bool,
-    programs: BTreeMap<(String, Option<String>, u32, bool), Program>,
+    programs: BTreeMap<ProgramKey, Program>,
 }
 
 /// All that a run needs.
@@ -138,8 +141,8 @@ impl StudyRunner<'_> {
         let protocols = library::protocols(&plan.protocols, &settings)?;
         let machine = plan.machine()?;
         let files = [PathBuf::from(&plan.program)];
-        let has_calls = program::has_calls(&files, &protocols);
-        let known = (plan.program.clone(), plan.cc.clone(), plan.block, has_calls);
+        let flags = program::flags_of_protocol(&files, &protocols);
+        let known = (plan.program.clone(), plan.cc.clone(), plan.block, flags);
         let program = match self.programs.get(&known) {
             Some(program) => program.clone(),
             None => {
