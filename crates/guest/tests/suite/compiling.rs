@@ -241,7 +241,8 @@ fn objects_of_files_are_kept_as_long_as_they_would_be_the_same() {
         ("later/number.h", "#define NUMBER 3\n"),
     ]);
     let objects = || {
-        let names = fs::read_dir(place.path("shelf")).expect("a folder").map(|entry| entry.expect("a file").file_name());
+        let names =
+            fs::read_dir(place.path("shelf")).expect("a folder").map(|entry| entry.expect("a file").file_name());
         names.filter(|name| name.to_string_lossy().contains("-object")).count()
     };
     let files = [place.path("answer.c"), place.path("more.c")];
