@@ -51,12 +51,13 @@ const LOCKS: &str = include_str!("../../stress/locks.c");
 const ORDERS: &str = include_str!("../../stress/orders.c");
 const BANK: &str = include_str!("../../stress/bank.c");
 const POSTED: &str = include_str!("../../stress/posted.c");
+const FORKS: &str = include_str!("../../stress/forks.c");
 const FLAGS: &str = include_str!("../../stress/flags.c");
 const PETERSON: &str = include_str!("../../stress/peterson.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 87] = [
+const FILES: [(&str, usize, Way); 92] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
@@ -105,6 +106,11 @@ const FILES: [(&str, usize, Way); 87] = [
     ("flash-upgrade-believed", 3, Program("lockbench.c")),
     ("flash-writeback-forgotten", 3, Cannot(EVICTS)),
     ("flash-writeback-ignored", 2, Cannot(EVICTS)),
+    ("mm-ack-on-requests", 2, Text(FORKS, &[], &["stache"])),
+    ("mm-few-buffers", 2, Text(FORKS, &[], &["stache"])),
+    ("mm-newest-first", 3, Text(FORKS, &[], &["stache"])),
+    ("mm-out-of-turn", 2, Text(FORKS, &[], &["stache"])),
+    ("mm-retry-throttled", 3, Text(FORKS, &[], &["stache"])),
     ("moesi-stale-writeback", 3, Cannot(EVICTS)),
     ("moesi-store-lost", 2, Cannot(EVICTS)),
     ("mshr-entry-lost", 2, Cannot(EVICTS)),

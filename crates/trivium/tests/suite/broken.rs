@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 87] = [
+const FOUND: [(&str, &str); 92] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("call-assembly-mixed", "ghost refused"),
@@ -62,6 +62,11 @@ const FOUND: [(&str, &str); 87] = [
     ("flash-upgrade-believed", "fault"),
     ("flash-writeback-forgotten", "single_writer"),
     ("flash-writeback-ignored", "last_write"),
+    ("mm-ack-on-requests", "deadlock"),
+    ("mm-few-buffers", "fault"),
+    ("mm-newest-first", "starvation"),
+    ("mm-out-of-turn", "fault"),
+    ("mm-retry-throttled", "deadlock"),
     ("moesi-stale-writeback", "last_write"),
     ("moesi-store-lost", "last_write"),
     ("mshr-entry-lost", "deadlock"),

@@ -40,6 +40,7 @@ mod locks;
 #[path = "../../../check/tests/suite/made/mod.rs"]
 mod made;
 mod made_objects;
+mod message_words;
 mod modules;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;
