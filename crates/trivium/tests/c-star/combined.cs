@@ -64,5 +64,7 @@ int main(void) {
             [x %% 200]x += x / 2;
         }
     }
+    /* A store has the value that it leaves. */
+    told += ([3]bits = told * 0 + 300) + ([4]least = [5]least = told * 0 + 70000);
     with (S) printf("%g %d %d %d\n", all, told, [7]x, (^= x));
 }

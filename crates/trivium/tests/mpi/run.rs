@@ -54,6 +54,16 @@ fn some_are_right(part: usize, parts: usize) {
     }
 }
 
+/// A program in C*, by what a protocol does with loads and stores and by its calls, and through a tree of the ranks.
+#[test]
+fn c_star_prints_the_same_over_mpi() {
+    let expected = include_str!("../c-star/combined.txt");
+    for (protocol, ranks, flags) in [("stache", 3, "--cc="), ("uncached", 4, "--cc=-DCSTAR_TREES")] {
+        let result = live("crates/trivium/tests/c-star/combined.cs", &[protocol], ranks, &[flags]).json(0);
+        assert_eq!(result["output"].as_str(), Some(expected), "{protocol}");
+    }
+}
+
 mod programs_are_right_over_mpi {
     macro_rules! parts {
         ($($name:ident: $part:expr),+) => {

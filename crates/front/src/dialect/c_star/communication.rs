@@ -339,9 +339,19 @@ impl Loops<'_, '_> {
         let before = self.done(ahead);
         let noted = self.noted(|loops| loops.access(&indexed.name, WRITE));
         let point = self.point(noted.accesses);
+        // All nodes have the value of a plain store, in the type of its place.
+        let (ty, given) = match self.word(op).as_str() {
+            "=" => {
+                // Nobody minds if the value of an assignment is not used.
+                let (ty, given) = (indexed.ty(), self.temporary());
+                let given = format!(" {ty} {given} __attribute__((unused)); {given} = {value};");
+                (ty, given)
+            }
+            _ => ("__auto_type".into(), String::new()),
+        };
         // Place and value are found before nodes come together: they may be read from what is stored to.
         let text = format!(
-            "({{ {before}int {place} = cstar_place({object}, {NOBODY}, {}); __auto_type {value} = ({}); {point}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {place}); if ({pointer}) {{ {assigned} }} }})",
+            "({{ {before}int {place} = cstar_place({object}, {NOBODY}, {}); {ty} {value} = ({}); {point}void *{pointer} = cstar_own({variable}, sizeof *{variable}, {object}, {place}); if ({pointer}) {{ {assigned} }}{given} }})",
             self.axes(axes),
             self.text(right),
         );
