@@ -1,7 +1,7 @@
 //! Mistakes that are made in the compiler of C* on purpose, one at a time, to see whether random programs find them: `trivium-fuzz c-star-mutants`.
 
 use super::choose::program;
-use super::mistakes::MISTAKES;
+use super::mistakes::{MISTAKES, Mistake};
 use super::options::CStarOptions;
 use super::trial::{Bench, Setup};
 use std::path::{Path, PathBuf};
@@ -21,23 +21,17 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
     let root = std::env::current_dir().map_err(|error| error.to_string())?;
     let folder = root.join("target/c-star-mutants");
     copied(&root, &folder)?;
+    // It was built of the same sources.
     let right = folder.join(WITHOUT_MISTAKES);
-    std::fs::copy(built(&folder)?, &right).map_err(|error| format!("{}: {error}", right.display()))?;
+    std::fs::copy(&options.trivium, &right).map_err(|error| format!("{}: {error}", right.display()))?;
     let chosen = |number: &usize| options.case.is_none_or(|case| case == *number as u64);
     let mut missed = 0;
-    for number in (0..MISTAKES.len()).filter(chosen) {
+    // Those of the library first, for which nothing has to be built.
+    let (of_library, of_compiler): (Vec<usize>, Vec<usize>) =
+        (0..MISTAKES.len()).filter(chosen).partition(|number| MISTAKES[*number].file.starts_with("programs/"));
+    for number in of_library.into_iter().chain(of_compiler) {
         let mistake = &MISTAKES[number];
-        let path = folder.join(mistake.file);
-        let source = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let write = |text: &str| std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()));
-        write(&mistake.in_source(&source))?;
-        let made = match with_library(&right, &source, &mistake.in_source(&source)) {
-            Some(program) => written(&folder.join("trivium-with-a-mistake"), &program),
-            None => built(&folder),
-        };
-        let found = made.and_then(|trivium| first_wrong(options, &trivium, &right));
-        write(&source)?;
-        match found.map_err(|what| format!("{}: {what}", mistake.name))? {
+        match tried(options, &folder, &right, mistake).map_err(|what| format!("{}: {what}", mistake.name))? {
             Some((case, what)) => {
                 let line = what.lines().next().unwrap_or_default();
                 println!("{number} {}: found by program {case} ({line})", mistake.name);
@@ -50,6 +44,26 @@ pub fn try_mutants(options: &CStarOptions) -> Result<u64, String> {
     }
     println!("c-star-mutants: seed {}: {missed} mistakes are not found", options.seed);
     Ok(missed)
+}
+
+/// Makes a mistake in the copy in a folder, tries programs, and takes the mistake back.
+fn tried(
+    options: &CStarOptions,
+    folder: &Path,
+    right: &Path,
+    mistake: &Mistake,
+) -> Result<Option<(u64, String)>, String> {
+    let path = folder.join(mistake.file);
+    let source = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let write = |text: &str| std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()));
+    write(&mistake.in_source(&source))?;
+    let made = match with_library(right, &source, &mistake.in_source(&source)) {
+        Some(program) => written(&folder.join("trivium-with-a-mistake"), &program),
+        None => built(folder),
+    };
+    let found = made.and_then(|trivium| first_wrong(options, &trivium, right));
+    write(&source)?;
+    found
 }
 
 /// The first program that prints something else than it must, and prints that without the mistake.
@@ -143,7 +157,6 @@ fn built(folder: &Path) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mistakes::Mistake;
     use super::*;
 
     /// Else a mistake would not be made, or somewhere else.

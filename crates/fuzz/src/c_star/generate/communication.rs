@@ -279,6 +279,7 @@ impl Generator {
         let value = match operator {
             _ if of.is_real() => self.fit(value, super::REAL_LIMIT),
             Operator::Add => self.fit(value, 30_011),
+            Operator::Least | Operator::Most if self.random.once_in(2) => self.beyond(value),
             _ => value,
         };
         let value = self.with_positive_zero(value);
@@ -350,6 +351,39 @@ impl Generator {
         let of = self.program.type_of_object(&target);
         let made = self.assignable(made, of);
         Some(vec![Statement::Assign(target, None, made.tree)])
+    }
+
+    /// A number that smaller types do not have, at every other position.
+    fn beyond(&mut self, value: Made) -> Made {
+        let value = self.fit(value, 30_011);
+        let size =
+            Made::constant(Value::whole(Type::LongLong, if self.random.once_in(2) { 100_003 } else { -400_009 }));
+        let value = self.arithmetic(Operator::Multiply, size, value);
+        let more = Made::constant(Value::whole(Type::LongLong, self.random.below(1 << 33) as i128));
+        self.arithmetic(Operator::Subtract, value, more)
+    }
+
+    /// Several in a row of what comes to all nodes, or of what is posted, with nothing between them.
+    pub(super) fn burst(&mut self) -> Option<Vec<Statement>> {
+        if self.random.once_in(2) {
+            self.begin_expression();
+            let others = self.named_variables();
+            let mut numbers = Vec::new();
+            for _ in 0..8 {
+                let (variable, shape) = self.one_of(&others)?;
+                let object = self.plain_object(variable);
+                let sizes = self.program.shapes[shape].sizes.clone();
+                let indices =
+                    sizes.iter().map(|size| Expression::int(self.random.below(*size as usize) as i128)).collect();
+                numbers.push(self.shown(Expression::Get(indices, object)));
+            }
+            return Some(vec![Statement::Print("others".into(), numbers)]);
+        }
+        let mut all = Vec::new();
+        for _ in 0..3 {
+            all.extend(self.combining_send()?);
+        }
+        Some(all)
     }
 
     fn permutation_or_none(&mut self, shape: usize) -> Vec<Expression> {
