@@ -36,6 +36,7 @@ mod large;
 mod linked;
 mod live_trace;
 mod locks;
+mod m_machine;
 #[path = "../../../check/tests/suite/made/mod.rs"]
 mod made;
 mod made_objects;

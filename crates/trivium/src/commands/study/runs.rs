@@ -209,7 +209,9 @@ fn absent(plan: &RunPlan) -> Option<String> {
     if let Some(name) = plan.protocols.iter().find(|name| !known.contains(name) && !is_file(name)) {
         return Some(format!("there is no protocol `{name}`"));
     }
-    let is_machine = trivium_sim::built_in(&plan.machine).is_some() || is_file(&plan.machine);
+    let is_machine = trivium_sim::built_in(&plan.machine).is_some()
+        || trivium_sim::of_name(&plan.machine).is_some()
+        || is_file(&plan.machine);
     (!is_machine).then(|| format!("there is no machine `{}`", plan.machine))
 }
 
