@@ -80,6 +80,7 @@ mod split_c_wrong;
 mod stall;
 mod study;
 mod study_live;
+mod study_mmachine;
 mod study_swcc;
 mod study_sync;
 mod trace;
