@@ -32,13 +32,14 @@ mod timing;
 
 pub use machine::Machine;
 pub use machine::load::{BUILT_IN, built_in, whole};
+pub use machine::overlays::{OVERLAYS, of_name};
 pub use machine::price;
 pub use machine::ratio::Ratio;
 pub use order::budget::Budget;
 pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use reports::counters::{
-    ACCESS_KINDS, AccessOf, Counters, NODE_STATISTICS, NodeAccesses, Occupied, PARTS_OF_TIME, Spent, Statistic,
-    node_statistic,
+    ACCESS_KINDS, AccessOf, Counters, MessageCycles, NODE_STATISTICS, NodeAccesses, NodeOccupancy, Occupied,
+    PARTS_OF_TIME, Spent, Statistic, node_statistic,
 };
 pub use reports::timeline::{REASONS, Reason};
 pub use reports::trace::{Handled, Note, Stall, StallPart};

@@ -216,11 +216,18 @@ pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure
     let machine = Machine::load(name, &settings.machine).map_err(|error| crate::failure::told(&error))?;
     let text = match trivium_sim::built_in(name) {
         Some(text) => text.to_string(),
-        None => read_text(Path::new(name), "machine", "give the path of a .toml file")?,
+        None => match trivium_sim::of_name(name) {
+            Some(text) => text,
+            None => read_text(Path::new(name), "machine", "give the path of a .toml file")?,
+        },
     };
     let overrides: String = settings.machine.iter().map(|(key, value)| format!("{key}={value};")).collect();
     let keys = trivium_sim::whole(name, &text).map_err(|error| crate::failure::told(&error))?;
-    let base = toml::from_str::<toml::Table>(&text).ok().and_then(|own| Some(own.get("base")?.as_str()?.to_string()));
+    let named = |base: &toml::Value| match base {
+        toml::Value::Array(names) => Some(names.first()?.as_str()?.to_string()),
+        name => Some(name.as_str()?.to_string()),
+    };
+    let base = toml::from_str::<toml::Table>(&text).ok().and_then(|own| named(own.get("base")?));
     let hash = hex(&[keys.to_string().as_bytes(), overrides.as_bytes()]);
     Ok(LoadedMachine { machine, hash, text, keys, base })
 }

@@ -61,6 +61,8 @@ pub struct Envelope {
     pub cause: Cause,
     /// When its tail left its sender's interface.
     pub departed: u64,
+    /// How long after its head its last word is handed over at least; 0 where a message is handed over whole.
+    pub tail: u64,
     /// Whether it was sent after the parallel start.
     pub has_started: bool,
 }
@@ -80,6 +82,7 @@ impl Default for Envelope {
             id: 0,
             cause: None,
             departed: 0,
+            tail: 0,
             has_started: false,
         }
     }

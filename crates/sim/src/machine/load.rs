@@ -1,7 +1,7 @@
 //! Machines by name or from a file, with overrides, and errors that point into the file.
 
 use crate::machine::price::Prices;
-use crate::machine::{Machine, handlers};
+use crate::machine::{Machine, handlers, overlays};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use std::iter::successors;
@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use trivium_node::NodeError;
 
 /// The machines that are built in: name and text.
-pub const BUILT_IN: [(&str, &str); 10] = [
+pub const BUILT_IN: [(&str, &str); 11] = [
     ("simple-coma", include_str!("../../../../machines/simple-coma.toml")),
     ("typhoon", include_str!("../../../../machines/typhoon.toml")),
     ("typhoon-2x", include_str!("../../../../machines/typhoon-2x.toml")),
@@ -21,6 +21,7 @@ pub const BUILT_IN: [(&str, &str); 10] = [
     ("now", include_str!("../../../../machines/now.toml")),
     ("flash", include_str!("../../../../machines/flash.toml")),
     ("flash-craylink", include_str!("../../../../machines/flash-craylink.toml")),
+    ("m-machine", include_str!("../../../../machines/m-machine.toml")),
 ];
 
 /// Where the keys of machines are explained.
@@ -40,6 +41,9 @@ impl Machine {
     pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, NodeError> {
         if let Some(text) = built_in(name) {
             return Machine::parse(&format!("machines/{name}.toml"), text, overrides);
+        }
+        if let Some(text) = overlays::of_name(name) {
+            return Machine::parse(name, &text, overrides);
         }
         if !name.ends_with(".toml") {
             let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
@@ -139,7 +143,8 @@ pub(super) fn later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 }
 
 /// The tables whose numbers are times of single steps.
-const TIMES: [&str; 8] = ["processor", "bus", "access_control", "interface", "pipeline", "prices", CALLS, HANDLERS];
+const TIMES: [&str; 9] =
+    ["processor", "bus", "access_control", "interface", "pipeline", "slots", "prices", CALLS, HANDLERS];
 
 /// Such a time is at most so many cycles, so that sums of them, however scaled, are far below 2^64.
 const LONGEST: i64 = 1 << 24;
@@ -169,23 +174,29 @@ fn check_part(key: &str, part: &Value) -> Result<(), NodeError> {
     part.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value))
 }
 
-fn table_of(file: &str, text: &str) -> Result<Table, NodeError> {
+pub(super) fn table_of(file: &str, text: &str) -> Result<Table, NodeError> {
     toml::from_str(text).map_err(|error| explain(&error, file, text))
 }
 
-/// All keys of a machine's text: those of its `base`, if it names one, replaced and added to by its own.
+/// All keys of a machine's text: those of its `base`, if it names one, or those of a machine and overlays, replaced and added to by its own.
 ///
 /// # Errors
-/// The text is no TOML, or its base is not built in.
+/// The text is no TOML, its base is not built in, or does not fit together.
 pub fn whole(file: &str, text: &str) -> Result<Table, NodeError> {
     let mut own = table_of(file, text)?;
     let Some(base) = own.remove("base") else { return Ok(own) };
+    if let Value::Array(names) = &base {
+        // A machine that its name puts together has no file.
+        let place = if file.ends_with(".toml") { place_of_base(file, text) } else { format!("--machine {file}") };
+        let mut table = overlays::put_together(names).map_err(|error| error.at(place))?;
+        lay_over(&mut table, own);
+        return Ok(table);
+    }
     let named = base.as_str().and_then(|name| built_in(name).map(|text| (name, text)));
     let Some((name, base_text)) = named else {
         let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
-        let place = place_of_name(text, "`base`").unwrap_or((1, 1));
         return Err(NodeError::input(format!("there is no machine {base} to begin from"))
-            .at(format!("{file}:{}:{}", place.0, place.1))
+            .at(place_of_base(file, text))
             .help(format!("`base` names a machine that is built in: {}", names.join(", "))));
     };
     let mut table = whole(&format!("machines/{name}.toml"), base_text)?;
@@ -193,8 +204,14 @@ pub fn whole(file: &str, text: &str) -> Result<Table, NodeError> {
     Ok(table)
 }
 
+/// Where a text names its base.
+fn place_of_base(file: &str, text: &str) -> String {
+    let (line, column) = place_of_name(text, "`base`").unwrap_or((1, 1));
+    format!("{file}:{line}:{column}")
+}
+
 /// Tables are merged key by key, except prices, which are replaced whole.
-fn lay_over(table: &mut Table, own: Table) {
+pub(super) fn lay_over(table: &mut Table, own: Table) {
     for (key, value) in own {
         match (table.get_mut(&key), value) {
             (Some(Value::Table(below)), Value::Table(above)) if !is_price(below) => lay_over(below, above),
@@ -348,7 +365,10 @@ fn place_in_table(text: &str, table: &str, key: &str) -> Option<(usize, usize)> 
 /// Where the first key of a file is set that its base does not stand, even alone.
 fn place_of_wrong_key(file: &str, text: &str) -> Option<(usize, usize)> {
     let mut own = table_of(file, text).ok()?;
-    let base = whole(file, built_in(own.remove("base")?.as_str()?)?).ok()?;
+    let base = match own.remove("base")? {
+        Value::Array(names) => overlays::put_together(&names).ok()?,
+        name => whole(file, built_in(name.as_str()?)?).ok()?,
+    };
     let mut paths = Vec::new();
     leaves(&own, "", &mut paths);
     let is_wrong = |(path, value): &&(String, Value)| {
@@ -366,7 +386,7 @@ fn place_of_wrong_key(file: &str, text: &str) -> Option<(usize, usize)> {
 }
 
 /// All values of a table that are no tables themselves, with their dotted keys.
-fn leaves(table: &Table, above: &str, into: &mut Vec<(String, Value)>) {
+pub(super) fn leaves(table: &Table, above: &str, into: &mut Vec<(String, Value)>) {
     for (key, value) in table {
         let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         match value {

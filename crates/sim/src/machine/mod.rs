@@ -3,15 +3,19 @@
 pub mod handlers;
 pub(crate) mod load;
 pub(crate) mod operators;
+pub mod overlays;
 pub mod price;
 pub(crate) mod ratio;
+pub mod slots;
 
 use crate::machine::handlers::HandlerPrices;
 use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
+use crate::machine::slots::SlotsModel;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use trivium_engine::number::index;
 use trivium_guest::{Build, Program, TlbShape};
 use trivium_node::NodeError;
 
@@ -39,6 +43,8 @@ pub struct Machine {
     pub engine: EngineModel,
     /// Its stages, if it is a pipeline.
     pub pipeline: Option<PipelineModel>,
+    /// Its engines, if a node has several.
+    pub slots: Option<SlotsModel>,
     /// The network interface of a node.
     pub interface: InterfaceModel,
     /// The network.
@@ -282,6 +288,8 @@ pub enum EngineKind {
     Library,
     /// A controller in stages (inbox, protocol processor, outbox), in which data move beside the handler: `[pipeline]`.
     Pipeline,
+    /// Several: one for the messages of each lane, and one for all other events. Each is busy until its handler has ended: `[slots]`.
+    Slots,
 }
 
 /// An engine in stages (Heinlein 1998, 2.3 and 5.4.1). All times are cycles of the bus, whose clock is the engine's.
@@ -581,6 +589,7 @@ impl Machine {
         within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         self.validate_pipeline()?;
+        self.validate_slots()?;
         handlers::all(&self.handlers).try_for_each(|(key, price)| price.validate(key))?;
         within("engine.save", self.engine.save, 0, 1 << 20)?;
         within("engine.restore", self.engine.restore, 0, 1 << 20)?;
@@ -605,6 +614,46 @@ impl Machine {
             return Err(NodeError::input(what));
         }
         within("engine.interval", self.engine.interval, 0, 1 << 20)
+    }
+
+    /// How many engines take messages, where a node has several; 0 where it has one for all.
+    pub(crate) fn lane_engines(&self) -> usize {
+        self.slots.as_ref().map_or(0, |slots| index(slots.lanes))
+    }
+
+    /// Several engines, and the stages of messages.
+    fn validate_slots(&self) -> Result<(), NodeError> {
+        let is_meant = self.engine.kind == EngineKind::Slots;
+        let Some(model) = &self.slots else {
+            return match is_meant {
+                true => Err(NodeError::input(
+                    "`engine.kind` is \"slots\", and the machine has no table `slots` that says how many",
+                )),
+                false => Ok(()),
+            };
+        };
+        if !is_meant {
+            let what = "`engine.kind` is not \"slots\", so that the table `slots` would mean nothing";
+            return Err(NodeError::input(what));
+        }
+        within("slots.lanes", model.lanes, 1, 8)?;
+        if !self.interface.cut_through {
+            let what =
+                "`interface.cut_through` is false, and messages of a machine with `slots` leave with their heads";
+            return Err(NodeError::input(what));
+        }
+        for (name, stage) in model.stages() {
+            if stage.streams && !["inject", "extract"].contains(&name) {
+                return Err(NodeError::input(format!(
+                    "`slots.{name}.streams` is true, and no words go through `{name}`"
+                )));
+            }
+            for (kind, linear) in [("latency", &stage.latency), ("occupancy", &stage.occupancy)] {
+                within(&format!("slots.{name}.{kind}.fixed"), linear.fixed.of(1), 0, 1 << 20)?;
+                within(&format!("slots.{name}.{kind}.word"), linear.word.of(1), 0, 1 << 20)?;
+            }
+        }
+        Ok(())
     }
 
     /// The stages of an engine, and the ports that go with them.

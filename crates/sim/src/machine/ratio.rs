@@ -40,6 +40,11 @@ impl Divisor {
 const LIMIT: u64 = 1_000_000;
 
 impl Ratio {
+    /// Nothing.
+    pub(crate) fn zero() -> Ratio {
+        Ratio { numerator: Divisor::new(0), denominator: Divisor::new(1) }
+    }
+
     /// One.
     pub(crate) fn one() -> Ratio {
         Ratio { numerator: Divisor::new(1), denominator: Divisor::new(1) }

@@ -40,8 +40,18 @@ struct Dispatched {
     possible: u64,
     /// Of a message that has just arrived: its number, and when it left its sender.
     arrived: Option<(u64, u64)>,
-    /// From when on it was there for the engine.
+    /// From when on it was there for the engine, and all of its words were.
     ready: u64,
+    whole: u64,
+    /// Which of several engines takes it.
+    engine: usize,
+}
+
+impl Dispatched {
+    /// An event of the node itself, which was there from cycle `ready` on.
+    fn of_node((protocol, source): (usize, Trigger), cause: Cause, ready: u64) -> Dispatched {
+        Dispatched { protocol, source, cause, possible: ready, arrived: None, ready, whole: ready, engine: 0 }
+    }
 }
 
 impl NodeState {
@@ -133,8 +143,7 @@ impl NodeState {
             self.core.record_of(protocol, role, object).and_then(|record| engine.replay_event(role, object, record));
         let cause = cause.flatten();
         let possible = cause.as_ref().map_or(start, |(_, left)| *left);
-        let dispatched =
-            Dispatched { protocol, source: Trigger::Replay, cause, possible, arrived: None, ready: possible };
+        let dispatched = Dispatched::of_node((protocol, Trigger::Replay), cause, possible);
         let resting = self.begin_handling(&shared, protocol, object, Trigger::Replay);
         self.handling.evicts =
             event.as_ref().is_some_and(|event| matches!(event.kind, EventKind::Evict | EventKind::WriteBack));
@@ -165,9 +174,7 @@ impl NodeState {
                     return Ok(());
                 }
                 let event = Event::local(EventKind::Timer, object, 0);
-                let source = Trigger::Timer;
-                let dispatched =
-                    Dispatched { protocol, source, cause: None, possible: arrived, arrived: None, ready: arrived };
+                let dispatched = Dispatched::of_node((protocol, Trigger::Timer), None, arrived);
                 self.dispatch(&dispatched, Some(role), &event)
             }
         }
@@ -195,7 +202,7 @@ impl NodeState {
                 self.note_waits(protocol, event);
             }
             let cause = local.cause.take();
-            let dispatched = Dispatched { protocol, source, cause, possible: arrived, arrived: None, ready: arrived };
+            let dispatched = Dispatched::of_node((protocol, source), cause, arrived);
             self.dispatch(&dispatched, None, &local.event)?;
         }
         self.shared.spare.borrow_mut().keep_local(local);
@@ -213,7 +220,7 @@ impl NodeState {
         }
         let packets = envelope.data.as_ref().map_or(0, |data| self.shared.machine.packets(data.bytes.len() as u64));
         let cycles = self.model.interface.receive(arrived, &envelope);
-        let ready = self.model.found(cycles.start);
+        let (ready, whole) = (self.model.found(cycles.start), self.model.found(cycles.end));
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane, left: false };
         let back = self.now + self.shared.machine.network.latency;
@@ -231,6 +238,8 @@ impl NodeState {
             possible: arrived,
             arrived: Some((envelope.id, envelope.departed)),
             ready,
+            whole,
+            engine: self.model.engine_of(envelope.lane),
         };
         self.shared.spare.borrow_mut().keep_envelope(envelope);
         self.dispatch(&dispatched, None, &event)
@@ -277,9 +286,12 @@ impl NodeState {
     /// What the engine's inbox knows of an event before its handler begins.
     #[inline(always)]
     fn expect(&mut self, dispatched: &Dispatched, event: &Event) {
+        if !self.shared.lays_out {
+            return;
+        }
+        (self.handling.ready, self.handling.whole) = (dispatched.ready, dispatched.whole);
         if self.shared.machine.pipeline.is_some() {
             let is_home = self.core.home_of(dispatched.protocol, event.object) == self.core.me;
-            self.handling.ready = dispatched.ready;
             self.handling.entry = self.shared.jump_table.entry(dispatched.protocol, event, is_home);
         }
     }
@@ -309,12 +321,15 @@ impl NodeState {
             self.note_call(&handling);
         }
         self.price(shared, dispatched, outcome, &mut handling);
+        if shared.lays_out {
+            self.counts.counters.uses = self.counts.counters.uses.plus(handling.timing.uses);
+        }
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {
             return Err(self.endless(start, end));
         }
         let on_processor = self.model.handles_calls() && matches!(dispatched.source, Trigger::Call(_));
-        let busy = self.occupy(start, end, on_processor);
+        let busy = self.occupy(start, end, (on_processor, dispatched.engine));
         if !on_processor {
             self.count_handled(dispatched.protocol, outcome, (busy, end));
         }
@@ -412,7 +427,7 @@ impl NodeState {
             }
             handling.primitives = handling.paths.told(handling.path).1;
         }
-        if machine.pipeline.is_some() {
+        if shared.lays_out {
             return self.lay(shared, (dispatched.source, given), handling);
         }
         let did = Did { trigger: dispatched.source, effects: &handling.primitives, given };
@@ -431,6 +446,7 @@ impl NodeState {
             did: Did { trigger, effects: &handling.primitives, given },
             records: &handling.records,
             ready: handling.ready,
+            whole: handling.whole,
             start: handling.start,
             speculates: handling.entry.speculates,
             software: handling.entry.software,
@@ -463,13 +479,13 @@ impl NodeState {
 
     /// The engine was busy with a handler, and so was the processor if it runs there; or the processor alone, with a call. For
     /// how many cycles that takes nothing else.
-    fn occupy(&mut self, start: u64, end: u64, on_processor: bool) -> u64 {
+    fn occupy(&mut self, start: u64, end: u64, (on_processor, engine): (bool, usize)) -> u64 {
         if on_processor {
             self.model.occupy_processor(start..end);
             self.handle(start..end);
             return end - start;
         }
-        let busy = self.model.occupy(start..end);
+        let busy = self.model.occupy(start..end, engine);
         self.counts.counters.engine_busy += busy;
         if self.model.shares_processor() {
             self.handle(start..end);
@@ -508,6 +524,7 @@ impl NodeState {
             envelope.id = self.counts.sent << 16 | u64::from(self.core.me);
             envelope.cause = run.map(|run| (run.clone(), at));
             envelope.departed = at;
+            envelope.tail = handling.timing.tails.get(number).copied().unwrap_or(0);
             envelope.has_started = self.core.has_started;
             self.counts.sent += 1;
             self.counts.counters.messages_sent += 1;

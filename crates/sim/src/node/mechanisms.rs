@@ -42,6 +42,8 @@ pub(crate) struct Handling {
     pub probed: Option<Object>,
     /// From when on its event was there for the engine.
     pub ready: u64,
+    /// From when on all of its words were.
+    pub whole: u64,
     /// What the engine's inbox knew of its event.
     pub entry: Dispatching,
     /// The records that it has looked at, for an engine that lays handlers out itself.

@@ -175,7 +175,10 @@ impl NodeState {
         NodeState {
             now: 0,
             recording: shared.traced.is_some() || shared.blamed,
-            is_plain: !(model.only_in_library() || model.has_idle_handler() || shared.protocols.any_waits),
+            is_plain: !(model.only_in_library()
+                || model.has_idle_handler()
+                || model.has_slots()
+                || shared.protocols.any_waits),
             queues: Queues::default(),
             core: NodeCore::new(me, shared.protocols.clone(), space),
             compute: Compute::new(shared.cycles_of_work),

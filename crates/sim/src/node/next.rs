@@ -130,6 +130,9 @@ impl NodeState {
     fn start_of(&self, key: Key, arrival: &Arrival) -> u64 {
         match arrival {
             // What a message takes from its port on has passed meanwhile.
+            Arrival::Message(envelope) if self.model.has_slots() => {
+                self.model.accept_on(envelope.lane, key.time).max(self.now)
+            }
             Arrival::Message(_) => {
                 self.model.accept_message(key.time, self.compute.clock().max(self.compute.trapped)).max(self.now)
             }
@@ -197,6 +200,9 @@ impl NodeState {
 
     /// What comes next in order: a replay that is due, else what came first, unless a lane has no room for it.
     fn choose_in_order(&self) -> Next {
+        if self.model.has_slots() {
+            return self.choose_of_several();
+        }
         if !self.core.schedule.has_no_replays() || self.core.protocols.any_waits {
             return self.choose_with_care();
         }
@@ -210,6 +216,57 @@ impl NodeState {
             None => Next::NOTHING,
             Some(&(key, ref arrival)) => Next { time: self.start_of(key, arrival), action: Action::Arrival(0) },
         }
+    }
+
+    /// What one of several engines can begin first: each takes what came first for it and may start.
+    #[inline(never)]
+    fn choose_of_several(&self) -> Next {
+        let lanes = &self.model.interface;
+        let mut next = match self.core.next_replay(lanes) {
+            Some(at) => Next { time: self.start_at(self.now), action: Action::Replay(fit(at, PLACE)) },
+            None => Next::NOTHING,
+        };
+        let mut taken: u32 = if next == Next::NOTHING { 0 } else { 1 };
+        let mut stuck = Stuck::default();
+        for (at, &(key, ref arrival)) in self.queues.inbox.iter().enumerate() {
+            let engine = match arrival {
+                Arrival::Message(envelope) => self.model.engine_of(envelope.lane),
+                // The processor takes it, whatever the engines do.
+                Arrival::Local(local) if self.handles_itself(local) => continue,
+                _ => 0,
+            };
+            if taken & 1 << engine != 0 {
+                continue;
+            }
+            if !self.may_begin(arrival, &mut stuck) {
+                continue;
+            }
+            taken |= 1 << engine;
+            let time = self.start_of(key, arrival);
+            if time < next.time {
+                next = Next { time, action: Action::Arrival(fit(at, PLACE)) };
+            }
+        }
+        next
+    }
+
+    /// Whether what has arrived may be handled, and is not kept back by what is stuck before it; if it may not, it may be stuck itself.
+    fn may_begin(&self, arrival: &Arrival, stuck: &mut Stuck) -> bool {
+        let (protocol, event, lane) = match arrival {
+            Arrival::Message(envelope) => (envelope.protocol, message_event(envelope), Some(as_arrived(envelope))),
+            Arrival::Local(local) => (local.protocol, local.event, None),
+            Arrival::Timer(expiry) => {
+                let &Expiry { protocol, role, object, generation } = &**expiry;
+                return !self.core.timer_must_wait(&self.model.interface, (protocol, role, object), generation);
+            }
+        };
+        if !lane.is_some_and(|lane| self.core.is_kept_back(stuck, lane)) && self.may_start(protocol, &event) {
+            return true;
+        }
+        if let Some(lane) = lane {
+            self.core.is_stuck(stuck, lane, &event);
+        }
+        false
     }
 
     #[inline(never)]

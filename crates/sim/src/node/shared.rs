@@ -46,6 +46,8 @@ pub struct Shared {
     pub(crate) stall_limit: Cell<u64>,
     /// Whether prices of handlers are worked out anew each time: the oracle for those that are folded.
     pub(crate) unfolded: bool,
+    /// Whether the machine's engine lays handlers out itself.
+    pub(crate) lays_out: bool,
     /// What the inbox of an engine that is a pipeline knows of events.
     pub(crate) jump_table: JumpTable,
     /// The prices that single handlers have.
@@ -59,7 +61,7 @@ pub struct Shared {
 impl Shared {
     /// These protocols on a machine; not traced.
     pub fn new(protocols: Protocols, machine: Machine) -> Shared {
-        let machine_lays_out = machine.engine.kind == EngineKind::Pipeline;
+        let lays_out = matches!(machine.engine.kind, EngineKind::Pipeline | EngineKind::Slots);
         Shared {
             classes: Classes::new(&protocols, &machine),
             given: GivenPrices::new(&machine, &protocols),
@@ -78,7 +80,8 @@ impl Shared {
             went_on: Cell::new(0),
             asked: Cell::new(None),
             stall_limit: Cell::new(u64::MAX),
-            unfolded: machine_lays_out,
+            unfolded: lays_out,
+            lays_out,
             spare: RefCell::default(),
         }
     }

@@ -81,7 +81,7 @@ impl Letter {
     pub(crate) fn write(&mut self, post: Post) -> Option<Box<Envelope>> {
         match post {
             Post { to, key, what: Posted::Arrival(Arrival::Message(mut envelope)) }
-                if envelope.from == key.source() =>
+                if envelope.from == key.source() && envelope.tail == 0 =>
             {
                 let args = envelope.args.words();
                 let count: u8 = fit(args.len(), "the words of arguments, of which there are at most 8");
@@ -138,6 +138,7 @@ impl Letter {
             } else {
                 let mut envelope = receivers.envelope();
                 (envelope.lane, envelope.to, envelope.from) = (lane, to, from);
+                envelope.tail = 0;
                 let args = low_u8(head >> 24);
                 envelope.has_started = args & STARTED != 0;
                 words.message(low_u8(head >> 16), args & !STARTED, &mut envelope);
@@ -249,6 +250,7 @@ mod tests {
                 id: u64::MAX - number,
                 cause: None,
                 departed: 99,
+                tail: 0,
                 has_started: number == 4,
             };
             Post { to: 7, key: key(number), what: Posted::Arrival(Arrival::Message(Box::new(envelope))) }

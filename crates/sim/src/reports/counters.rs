@@ -73,6 +73,57 @@ impl Occupied {
     }
 }
 
+/// For how many cycles messages used the units of a node that issue instructions, or kept them from others, by cause. Several units can be used at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageCycles {
+    /// Calls of the program said what to send.
+    pub format: u64,
+    /// Messages were given away.
+    pub inject: u64,
+    /// It was found out where they go.
+    pub translate: u64,
+    /// Handlers were begun.
+    pub dispatch: u64,
+    /// They got the words of their messages.
+    pub extract: u64,
+}
+
+impl MessageCycles {
+    fn each(self, other: MessageCycles, of: impl Fn(u64, u64) -> u64) -> MessageCycles {
+        MessageCycles {
+            format: of(self.format, other.format),
+            inject: of(self.inject, other.inject),
+            translate: of(self.translate, other.translate),
+            dispatch: of(self.dispatch, other.dispatch),
+            extract: of(self.extract, other.extract),
+        }
+    }
+
+    fn since(self, earlier: MessageCycles) -> MessageCycles {
+        self.each(earlier, |now, before| now - before)
+    }
+
+    /// With another.
+    pub fn plus(self, other: MessageCycles) -> MessageCycles {
+        self.each(other, |one, other| one + other)
+    }
+
+    /// All causes together.
+    pub fn sum(&self) -> u64 {
+        self.format + self.inject + self.translate + self.dispatch + self.extract
+    }
+}
+
+/// The same of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeOccupancy {
+    /// The node.
+    pub node: u32,
+    /// By cause.
+    #[serde(flatten)]
+    pub causes: MessageCycles,
+}
+
 /// Makes the struct, its arithmetic and the table from one list.
 macro_rules! counters {
     ($($(#[doc = $text:literal])+ $name:ident: $unit:literal,)*) => {
@@ -90,6 +141,9 @@ macro_rules! counters {
             /// Blocks that have got an entry in the directory of such a library.
             #[serde(skip)]
             pub entries: u64,
+            /// For how many cycles messages used its units, by cause, on a machine with `slots`.
+            #[serde(skip)]
+            pub uses: MessageCycles,
             /// How often its engine ran each handler, and for how long, by protocol, role and handler.
             #[serde(skip)]
             pub handlers: BTreeMap<HandlerKey, Occupied>,
@@ -123,6 +177,7 @@ macro_rules! counters {
                     by_kind,
                     accesses: self.accesses.iter().zip(before).map(|(now, before)| now - before).collect(),
                     entries: self.entries - earlier.entries,
+                    uses: self.uses.since(earlier.uses),
                     handlers,
                 }
             }
@@ -147,6 +202,7 @@ macro_rules! counters {
                     by_kind,
                     accesses: long.iter().zip(short).map(|(one, other)| one + other).collect(),
                     entries: self.entries + other.entries,
+                    uses: self.uses.plus(other.uses),
                     handlers,
                 }
             }

@@ -4,7 +4,7 @@ use crate::node::NodeState;
 use crate::node::shared::Shared;
 use crate::order::{Ended, World};
 use crate::reports::blame::Blamed;
-use crate::reports::counters::{Counters, NodeAccesses, Occupied, Statistic};
+use crate::reports::counters::{Counters, NodeAccesses, NodeOccupancy, Occupied, Statistic};
 use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
@@ -98,6 +98,9 @@ pub struct SimResult {
     /// What the nodes' libraries have checked, on a machine that has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accesses: Vec<NodeAccesses>,
+    /// For what messages used the nodes' units, on a machine with `slots`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub occupancy: Vec<NodeOccupancy>,
     /// Who is to blame for misses, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blamed>,
@@ -241,6 +244,14 @@ impl SimResult {
             true => per_node.iter().enumerate().map(checked).collect(),
             false => Vec::new(),
         };
+        let used = |(node, counts): (usize, &Counters)| NodeOccupancy {
+            node: fit(node, "the number of a node"),
+            causes: counts.uses,
+        };
+        let occupancy = match shared.machine.slots {
+            Some(_) => per_node.iter().enumerate().map(used).collect(),
+            None => Vec::new(),
+        };
         let name = |&(protocol, kind): &MessageKind| {
             let protocol = shared.protocols.engines[protocol].protocol();
             format!("{}.{}", protocol.name, protocol.messages[kind as usize].name)
@@ -291,6 +302,7 @@ impl SimResult {
             exit_codes,
             per_node,
             accesses,
+            occupancy,
             blame: None,
             whole_program,
         }

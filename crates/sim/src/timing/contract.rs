@@ -9,7 +9,7 @@ use super::pricing::{Did, HandlerTime, Trigger};
 use crate::machine::{EngineKind, Machine};
 use trivium_engine::Object;
 use trivium_node::{DataFrom, Primitive};
-use trivium_protocol::{Access, BLOCK};
+use trivium_protocol::{Access, BLOCK, LaneId};
 
 fn machine(kind: EngineKind) -> Machine {
     let mut machine = Machine::load("typhoon-1", &[]).unwrap();
@@ -17,6 +17,10 @@ fn machine(kind: EngineKind) -> Machine {
     machine.engine.interval = 7;
     if kind == EngineKind::Pipeline {
         machine.pipeline = Machine::load("flash", &[]).unwrap().pipeline;
+    }
+    if kind == EngineKind::Slots {
+        machine.slots = Machine::load("m-machine", &[]).unwrap().slots;
+        machine.interface.cut_through = true;
     }
     if kind == EngineKind::Compute {
         (machine.engine.save, machine.engine.restore) = (30, 20);
@@ -37,7 +41,17 @@ fn price(model: &mut NodeModel, machine: &Machine, start: u64, interrupts: bool)
     ];
     let mut time = HandlerTime { stretches: Some(Vec::new()), ..HandlerTime::default() };
     let did = Did { trigger: Trigger::Task, effects: &effects, given: None };
-    let job = Job { machine, block: 64, did, records: &[], ready: start, start, speculates: false, software: false };
+    let job = Job {
+        machine,
+        block: 64,
+        did,
+        records: &[],
+        ready: start,
+        whole: start,
+        start,
+        speculates: false,
+        software: false,
+    };
     if !model.lay(&job, &mut time) {
         model.price(machine, 64, did, (start, interrupts), &mut time);
     }
@@ -50,7 +64,7 @@ fn all_kinds_are_held_against_the_contract() {
         let made = engines::make(&machine(kind));
         // A kind that is added and not listed does not compile.
         let shares = match kind {
-            EngineKind::Ideal | EngineKind::Processor | EngineKind::Pipeline => false,
+            EngineKind::Ideal | EngineKind::Processor | EngineKind::Pipeline | EngineKind::Slots => false,
             EngineKind::Compute | EngineKind::Library => true,
         };
         assert_eq!(made.shares_processor(), shares, "{kind:?}");
@@ -83,7 +97,7 @@ fn a_handler_has_its_parts_in_order_and_keeps_the_engine() {
                 assert_eq!(way.last().map(|part| part.to), Some(*left), "{kind:?}: {way:?}");
             }
             assert!(stretches.windows(2).all(|pair| pair[0].to <= pair[1].from), "{kind:?}: {stretches:?}");
-            let busy = model.occupy(start..end);
+            let busy = model.occupy(start..end, 0);
             assert!(busy > 0 && model.free() == start + busy, "{kind:?}");
             assert_eq!(model.accept(start, 0), start + busy, "{kind:?}: the next begins behind it");
             assert_eq!(model.accept(end + 5000, 0), end + 5000 + chosen, "{kind:?}: who comes later does not wait");
@@ -95,6 +109,77 @@ fn a_handler_has_its_parts_in_order_and_keeps_the_engine() {
             }
         }
     }
+}
+
+/// Each of several engines takes its own events, whatever the others do.
+#[test]
+fn slots_do_not_wait_for_each_other() {
+    let machine = machine(EngineKind::Slots);
+    let mut model = NodeModel::new(&machine, 0, 4, 1);
+    let lanes = [0, 1, 2].map(LaneId::at);
+    assert_eq!(lanes.map(|lane| model.engine_of(lane)), [1, 2, 2], "further lanes share the last");
+    let [first, second, _] = lanes.map(|lane| model.accept_on(lane, 1000));
+    assert_eq!(model.occupy(first..first + 500, 1), 500);
+    assert_eq!(model.accept_on(lanes[0], 1000), first + 500);
+    assert_eq!([1, 2].map(|lane| model.accept_on(lanes[lane], 1000)), [second; 2]);
+    assert_eq!(model.accept(1000, 0), 1000, "nor do other events wait");
+    model.occupy(1000..1900, 0);
+    assert_eq!((model.accept(1000, 0), model.accept_on(lanes[1], 1000)), (1900, second));
+    assert_eq!(model.free(), 1900);
+    let one = NodeModel::new(&Machine::load("typhoon", &[]).unwrap(), 0, 4, 1);
+    assert!(!one.has_slots() && lanes.iter().all(|lane| one.engine_of(*lane) == 0));
+}
+
+/// What a handler with a message, or a call, takes on an engine with slots, whose stages are changed so.
+fn of_slots(set: &[(&str, &str)], trigger: Trigger, effects: &[Primitive], whole: u64) -> HandlerTime {
+    let set: Vec<_> = set.iter().map(|(key, value)| (format!("slots.{key}"), value.to_string())).collect();
+    let machine = &Machine::load("m-machine", &set).unwrap();
+    let did = Did { trigger, effects, given: None };
+    let job = Job {
+        machine,
+        block: 64,
+        did,
+        records: &[],
+        ready: 1000,
+        whole,
+        start: 1000,
+        speculates: false,
+        software: false,
+    };
+    let mut time = HandlerTime::default();
+    assert!(NodeModel::new(machine, 0, 4, 1).lay(&job, &mut time));
+    time
+}
+
+/// A word is read when it is there, or all are when the last is. Words that ride in the header take nothing.
+#[test]
+fn a_handler_of_a_slot_waits_for_the_words_that_it_reads() {
+    let message = Trigger::Message { words: 5 + 10, packets: 0 };
+    let end = |streams, whole| of_slots(&[("extract.streams", streams)], message, &[], whole).end;
+    // The jump, ten words.
+    assert_eq!(end("true", 1000), 1000 + 3 + 10);
+    assert_eq!(end("true", 1012), 1000 + 3 + 10, "words come as fast as they are read");
+    assert_eq!(end("true", 1040), 1040 + 1, "the last one is waited for");
+    assert_eq!(end("false", 1040), 1040 + 3 + 10);
+    let empty = of_slots(&[], Trigger::Message { words: 5, packets: 0 }, &[], 1040);
+    assert_eq!((empty.end, empty.uses.dispatch, empty.uses.extract), (1000 + 3, 3, 6));
+}
+
+/// What a message takes to leave, and for how long its program is held up, are two things.
+#[test]
+fn a_message_leaves_a_slot_by_its_stages() {
+    let effects = [Primitive::Send { words: 5 + 4, data: None }, Primitive::Resume];
+    let of = |set: &[(&str, &str)], trigger| of_slots(set, trigger, &effects, 1000);
+    let plain = of(&[], Trigger::Call(9));
+    // To the port it is 4.
+    assert_eq!((plain.sends[0], plain.resume, plain.end), (1000 + 9 + 4, Some(1009), 1009));
+    assert_eq!((plain.tails[0], plain.uses.inject, plain.uses.translate), (0, 9, 0));
+    let streaming = of(&[("inject.streams", "true"), ("inject.latency.word", "3")], Trigger::Call(9));
+    assert_eq!((streaming.sends[0], streaming.tails[0], streaming.end), (1000 + 5 + 4, 12, 1009));
+    let late = [("inject.latency.fixed", "50"), ("translate.latency.fixed", "20"), ("translate.occupancy.fixed", "30")];
+    let translated = of(&late, Trigger::Call(9));
+    assert_eq!((translated.sends[0], translated.end), (1000 + 20 + 54 + 4, 1000 + 30 + 9));
+    assert_eq!(translated.uses.translate, 30);
 }
 
 #[test]
@@ -130,11 +215,11 @@ fn no_network_is_faster_than_the_lookahead_and_all_repeat_themselves() {
 /// No message passes a port before it is handed over, two are never in a queue together, and those that are longer take no less.
 #[test]
 fn a_port_is_left_by_one_message_after_the_other() {
-    for name in ["typhoon", "flash", "flash-craylink", "now", "simple-coma"] {
+    for name in ["typhoon", "flash", "flash-craylink", "now", "simple-coma", "m-machine"] {
         let machine = Machine::load(name, &[]).unwrap();
         let port = ports::make(&machine);
         for bytes in [0, 64, 4096] {
-            let message = |words| Passing { packets: 1 + bytes / 1024, words, bytes };
+            let message = |words| Passing { packets: 1 + bytes / 1024, words, bytes, tail: 0 };
             let mut out = Calendar::default();
             let mut before = 0;
             for number in 0..20 {

@@ -41,6 +41,13 @@ struct Credits {
     waiting: Vec<VecDeque<(u64, Box<Envelope>)>>,
 }
 
+/// The send queue of a lane, and when its receive queue is free.
+#[derive(Clone, Debug, Default)]
+struct LaneQueues {
+    out: Calendar,
+    in_free: u64,
+}
+
 impl Lane {
     fn is(&self, protocol: usize, lane: LaneId) -> bool {
         self.lane == lane && self.protocol == protocol
@@ -57,6 +64,8 @@ pub struct Interface {
     port: Box<dyn Port>,
     network: Box<dyn Network>,
     out: Calendar,
+    /// The queues of the lanes behind the first, where the node has an engine for each; the last is that of all further lanes.
+    more: Vec<LaneQueues>,
     /// Messages to each node that have not been consumed yet.
     outstanding: Vec<u32>,
     /// Messages to each node that wait in memory for a credit, and when they were handed over. Apart from the above,
@@ -91,6 +100,7 @@ impl Interface {
             port: ports::make(machine),
             network: networks::make(machine, me, nodes, seed),
             out: Calendar::default(),
+            more: vec![LaneQueues::default(); machine.lane_engines().saturating_sub(1)],
             outstanding: vec![0; nodes as usize],
             waiting_for: vec![VecDeque::new(); nodes as usize],
             lanes: Vec::new(),
@@ -252,7 +262,11 @@ impl Interface {
     #[inline(always)]
     pub fn depart(&mut self, at: u64, fifo: bool, mut envelope: Box<Envelope>) -> (Range<u64>, u64, Box<Envelope>) {
         let passing = self.passing(&envelope);
-        let (queue, departure) = self.port.leave(&mut self.out, at, passing);
+        let out = match queues_of(&mut self.more, envelope.lane) {
+            Some(queues) => &mut queues.out,
+            None => &mut self.out,
+        };
+        let (queue, departure) = self.port.leave(out, at, passing);
         envelope.departed = departure;
         let mut arrival = self.network.arrival(departure, envelope.to, envelope.data.is_some());
         if !self.forced.is_empty()
@@ -276,11 +290,21 @@ impl Interface {
         self.in_free
     }
 
+    /// The same of a message of a lane, where lanes have queues of their own.
+    pub fn receivable_on(&self, lane: LaneId) -> u64 {
+        self.more.get(lane_queue(self.more.len(), lane)).map_or(self.in_free, |queues| queues.in_free)
+    }
+
     /// A message whose head arrived at cycle `at` goes through the receive queue; gives the cycles for which it does.
     pub fn receive(&mut self, at: u64, envelope: &Envelope) -> Range<u64> {
-        let begun = self.in_free.max(at);
-        self.in_free = begun + self.port.enter(self.passing(envelope));
-        begun..self.in_free
+        let enters = self.port.enter(self.passing(envelope));
+        let free = match queues_of(&mut self.more, envelope.lane) {
+            Some(queues) => &mut queues.in_free,
+            None => &mut self.in_free,
+        };
+        let begun = (*free).max(at);
+        *free = begun + enters;
+        begun..*free
     }
 
     /// What of a message passes a port.
@@ -290,7 +314,7 @@ impl Interface {
         let riding = self.header_words.min(envelope.args.words().len() as u64);
         let words = envelope.words() - riding + (packets - 1) * Envelope::HEADER;
         let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
-        Passing { packets, words, bytes }
+        Passing { packets, words, bytes, tail: envelope.tail }
     }
 
     /// In how many packets a message goes, at least 1.
@@ -301,4 +325,16 @@ impl Interface {
             _ => 1,
         }
     }
+}
+
+/// Which of the queues behind the first a lane has, if it has one of these: a number past them else.
+#[inline(always)]
+fn lane_queue(more: usize, lane: LaneId) -> usize {
+    lane.index().min(more).wrapping_sub(1)
+}
+
+#[inline(always)]
+fn queues_of(more: &mut [LaneQueues], lane: LaneId) -> Option<&mut LaneQueues> {
+    let at = lane_queue(more.len(), lane);
+    more.get_mut(at)
 }

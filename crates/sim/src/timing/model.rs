@@ -17,11 +17,14 @@ use crate::machine::Machine;
 use crate::machine::price::Transaction;
 use std::ops::Range;
 use trivium_engine::Node;
+use trivium_protocol::LaneId;
 
 /// The parts of a node that take time.
 pub(crate) struct NodeModel {
     /// When the engine can take the next event.
     free: u64,
+    /// The same of the engines for messages, where a node has several; else there are none.
+    lanes_free: Vec<u64>,
     /// Whether handlers run on the compute processor.
     shares_processor: bool,
     /// Whether they do so in calls of a library only.
@@ -47,6 +50,7 @@ impl NodeModel {
         let engine = engines::make(machine);
         NodeModel {
             free: 0,
+            lanes_free: vec![0; machine.lane_engines()],
             shares_processor: engine.shares_processor(),
             only_in_library: engine.only_in_library(),
             handles_calls: machine.calls.is_some() && !engine.shares_processor(),
@@ -92,10 +96,10 @@ impl NodeModel {
         self.beat.map_or(at, |beat| at.next_multiple_of(beat))
     }
 
-    /// When the engine can take the next event.
+    /// When the engine, or the last of several, can take the next event.
     #[inline]
     pub fn free(&self) -> u64 {
-        self.free
+        self.lanes_free.iter().fold(self.free, |free, lane| free.max(*lane))
     }
 
     /// When the compute processor has ended the handlers that it has begun, and can go on with its program.
@@ -110,6 +114,24 @@ impl NodeModel {
     pub fn accept(&self, ready: u64, own: u64) -> u64 {
         let start = self.engine.accept(ready, self.free);
         if self.shares_processor { start.max(own) } else { start }
+    }
+
+    /// Whether the node has several engines.
+    #[inline]
+    pub fn has_slots(&self) -> bool {
+        !self.lanes_free.is_empty()
+    }
+
+    /// Which engine takes a message of a lane, counted from 1; 0 is that of all other events.
+    pub fn engine_of(&self, lane: LaneId) -> usize {
+        self.lanes_free.len().min(lane.index() + 1)
+    }
+
+    /// When one of several engines can begin with a message of a lane that reaches the port at cycle `arrived`, or, behind others, later.
+    pub fn accept_on(&self, lane: LaneId, arrived: u64) -> u64 {
+        let port = arrived.max(self.interface.receivable_on(lane));
+        let ready = port + self.engine.receive_latency();
+        ready.max(self.lanes_free.get(self.engine_of(lane).wrapping_sub(1)).copied().unwrap_or(self.free))
     }
 
     /// The same for a message that reaches the port of the network interface at cycle `arrived`, or, behind others, at cycle `port`.
@@ -133,7 +155,7 @@ impl NodeModel {
 
     /// The time of a handler that the engine lays out itself; false if it does not.
     pub fn lay(&mut self, job: &Job, time: &mut HandlerTime) -> bool {
-        self.engine.lay(job, time)
+        self.engine.lay(job, &mut self.bus, time)
     }
 
     /// The same of a call that the compute processor handles itself, whatever the engine does.
@@ -172,11 +194,14 @@ impl NodeModel {
         surround(time, before, start, after);
     }
 
-    /// A handler has taken these cycles. For how many of them, or more, the engine takes nothing else.
+    /// A handler of an engine ([`NodeModel::engine_of`]) has taken these cycles. For how many of them, or more, the engine takes nothing else.
     #[inline]
-    pub fn occupy(&mut self, handler: Range<u64>) -> u64 {
+    pub fn occupy(&mut self, handler: Range<u64>, engine: usize) -> u64 {
         let busy = self.engine.occupancy(handler.end - handler.start);
-        self.free = handler.start + busy;
+        match self.lanes_free.get_mut(engine.wrapping_sub(1)) {
+            Some(free) => *free = handler.start + busy,
+            None => self.free = handler.start + busy,
+        }
         busy
     }
 

@@ -7,6 +7,7 @@
 use crate::machine::Machine;
 use crate::machine::price::{Price, Prices, Transaction};
 use crate::machine::ratio::Ratio;
+use crate::reports::counters::MessageCycles;
 use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::bus::Bus;
 use smallvec::SmallVec;
@@ -73,6 +74,10 @@ impl Did<'_> {
 pub struct HandlerTime {
     /// When each of its messages is handed to the network interface.
     pub sends: SmallVec<[u64; 8]>,
+    /// How long after its head the last word of each is handed over, where words are handed over one by one.
+    pub tails: SmallVec<[u64; 8]>,
+    /// For how many cycles messages used the node's units, where the engine says so.
+    pub uses: MessageCycles,
     /// When waiting threads go on, if they do.
     pub resume: Option<u64>,
     /// When it has ended.

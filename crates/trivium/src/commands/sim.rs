@@ -19,7 +19,8 @@ use std::time::Duration;
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
 use trivium_sim::{
-    AccessOf, Budget, Counters, MissKind, MissReport, NODE_STATISTICS, NodeAccesses, Setup, SimResult, Tracing,
+    AccessOf, Budget, Counters, MessageCycles, MissKind, MissReport, NODE_STATISTICS, NodeAccesses, NodeOccupancy,
+    Setup, SimResult, Tracing,
 };
 
 /// What all simulations of one command share.
@@ -502,6 +503,7 @@ fn text(result: &SimResult) -> String {
     out.push('\n');
     out.push_str(&times(result));
     out.push_str(&checked(&result.accesses));
+    out.push_str(&occupancy(&result.occupancy));
     out.push_str(&result.blame.as_ref().map_or(String::new(), crate::blame::text));
     if let Some(changes) = result.changes.as_ref().filter(|changes| !changes.is_empty()) {
         out.push_str("\nchanges of the folder\n");
@@ -515,6 +517,22 @@ fn text(result: &SimResult) -> String {
         out.push_str(&format!("\noutput\n{}", result.output));
     }
     out
+}
+
+/// For what messages used the nodes' units.
+fn occupancy(nodes: &[NodeOccupancy]) -> String {
+    if nodes.is_empty() {
+        return String::new();
+    }
+    let row = |name: String, used: &MessageCycles| {
+        let causes = [used.format, used.inject, used.translate, used.dispatch, used.extract, used.sum()];
+        std::iter::once(name).chain(causes.map(grouped)).collect::<Vec<_>>()
+    };
+    let all = nodes.iter().fold(MessageCycles::default(), |sum, node| sum.plus(node.causes));
+    let mut rows: Vec<Vec<String>> = nodes.iter().map(|node| row(node.node.to_string(), &node.causes)).collect();
+    rows.push(row("all".to_string(), &all));
+    let heads = ["occupancy", "format", "inject", "translate", "dispatch", "extract", "all"];
+    format!("\n{}", table(&heads, &rows))
 }
 
 /// Accesses that the nodes' libraries have checked, of all nodes together.

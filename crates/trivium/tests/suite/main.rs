@@ -37,6 +37,7 @@ mod large;
 mod linked;
 mod live_trace;
 mod locks;
+mod m_machine;
 #[path = "../../../check/tests/suite/made/mod.rs"]
 mod made;
 mod made_objects;
@@ -80,6 +81,7 @@ mod split_c_wrong;
 mod stall;
 mod study;
 mod study_live;
+mod study_mmachine;
 mod study_swcc;
 mod study_sync;
 mod trace;

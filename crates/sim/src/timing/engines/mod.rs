@@ -9,9 +9,11 @@ mod ideal;
 mod library;
 mod pipeline;
 mod processor;
+mod slots;
 
 pub(crate) use data_cache::RecordKey;
 
+use super::bus::Bus;
 use super::pricing::{Did, HandlerTime};
 use crate::machine::{EngineKind, Machine};
 
@@ -27,6 +29,8 @@ pub(crate) struct Job<'a> {
     pub records: &'a [RecordKey],
     /// From when on its event was there.
     pub ready: u64,
+    /// From when on all words of its message are there; `ready` of what is no message.
+    pub whole: u64,
     /// When it begins.
     pub start: u64,
     /// Whether memory is read before it begins.
@@ -83,15 +87,21 @@ pub(crate) trait Engine {
     fn write_back(&mut self, _at: u64) {}
 
     /// Lays a handler out in time; false if its primitives go one after the other, by the price list.
-    fn lay(&mut self, _job: &Job, _time: &mut HandlerTime) -> bool {
+    fn lay(&mut self, _job: &Job, _bus: &mut Bus, _time: &mut HandlerTime) -> bool {
         false
     }
 }
 
 /// All kinds.
 #[cfg(test)]
-pub(crate) const KINDS: [EngineKind; 5] =
-    [EngineKind::Ideal, EngineKind::Processor, EngineKind::Compute, EngineKind::Library, EngineKind::Pipeline];
+pub(crate) const KINDS: [EngineKind; 6] = [
+    EngineKind::Ideal,
+    EngineKind::Processor,
+    EngineKind::Compute,
+    EngineKind::Library,
+    EngineKind::Pipeline,
+    EngineKind::Slots,
+];
 
 /// The engine of a machine.
 pub(crate) fn make(machine: &Machine) -> Box<dyn Engine> {
@@ -102,5 +112,6 @@ pub(crate) fn make(machine: &Machine) -> Box<dyn Engine> {
         EngineKind::Processor => Box::new(processor::ProtocolProcessor::new(model)),
         EngineKind::Compute => Box::new(compute::ComputeProcessor::new(model)),
         EngineKind::Library => Box::new(library::Library),
+        EngineKind::Slots => Box::new(slots::Slots::new(machine)),
     }
 }

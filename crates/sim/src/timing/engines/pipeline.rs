@@ -9,6 +9,7 @@ use crate::machine::price::{Price, Prices};
 use crate::machine::ratio::Ratio;
 use crate::machine::{EngineModel, Machine, PipelineModel};
 use crate::reports::timeline::{Reason, Stretch};
+use crate::timing::bus::Bus;
 use crate::timing::calendar::Calendar;
 use crate::timing::pricing::{HandlerTime, Trigger};
 use trivium_engine::number::index;
@@ -124,7 +125,7 @@ impl Engine for Pipeline {
         self.memory.book(at, self.times.interval);
     }
 
-    fn lay(&mut self, job: &Job, time: &mut HandlerTime) -> bool {
+    fn lay(&mut self, job: &Job, _bus: &mut Bus, time: &mut HandlerTime) -> bool {
         let chosen = self.chosen(job.ready).min(job.start.saturating_sub(self.times.inbox));
         time.restart();
         self.inbox_free = job.start;

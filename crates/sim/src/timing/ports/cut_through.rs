@@ -22,7 +22,7 @@ impl CutThrough {
     }
 
     fn length(&self, message: Passing) -> u64 {
-        message.words * self.cycles_per_word + self.message * message.packets
+        (message.words * self.cycles_per_word + self.message * message.packets).max(message.tail)
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Passing {
     pub words: u64,
     /// The bytes of its data.
     pub bytes: u64,
+    /// How long after its head its last word is handed over at least.
+    pub tail: u64,
 }
 
 /// A kind of port. All times are cycles of the processor.

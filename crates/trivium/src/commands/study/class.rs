@@ -48,7 +48,7 @@ impl Class {
             Measure::Fastest(_) | Measure::Ratio(_) | Measure::PercentOf(_) => Class::Simulated,
             Measure::RatioOfRatios { .. } | Measure::OverBest { .. } => Class::Simulated,
             Measure::Slower(_) | Measure::Loss(_) | Measure::Share { .. } => Class::Simulated,
-            Measure::Counted { .. } | Measure::Rate { .. } => Class::Simulated,
+            Measure::Counted { .. } | Measure::Rate { .. } | Measure::Occupied { .. } => Class::Simulated,
             Measure::Time { .. } | Measure::Crossing { .. } | Measure::Region { .. } => Class::Simulated,
             Measure::Handlers { .. } | Measure::Times { .. } | Measure::Messages { .. } => Class::Simulated,
             Measure::Between { .. } | Measure::PrintedTime { .. } => Class::Simulated,

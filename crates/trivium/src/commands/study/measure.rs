@@ -82,9 +82,10 @@ impl<'a> Figures<'a> {
             Measure::Slower(pairs) => self.greatest(pairs).map(percent),
             Measure::Loss(pairs) => self.greatest(pairs).map(|ratio| 100.0 * (1.0 - 1.0 / ratio)),
             Measure::Printed { run, after, scale } => Ok(scale * self.printed(run, after)?),
-            Measure::PrintedCycles { run, after } | Measure::PrintedTime { run, after } => {
-                in_time(self.printed(run, after)? / (self.mhz(run)? * 1e6), unit)
+            Measure::PrintedCycles { run, after, scale } => {
+                self.cycles_in(scale * self.printed(run, after)?, run, unit)
             }
+            Measure::PrintedTime { run, after } => self.cycles_in(self.printed(run, after)?, run, unit),
             Measure::Counted { run, node, what, per, scale, each } => {
                 let run = self.run(run)?;
                 let number = counted(run, *node, *what)? as f64 * scale / each_of(run, each.as_deref())?;
@@ -96,6 +97,10 @@ impl<'a> Figures<'a> {
                     },
                 }
             }
+            Measure::Occupied { run } => match self.run(run)?.occupancy {
+                Some(cycles) => Ok(cycles as f64),
+                None => Err(format!("run `{run}` is on a machine that does not count for what messages use it")),
+            },
             Measure::Rate { run, work, by } => Ok(work / by / self.seconds(run)? / 1e6),
             Measure::Time { run, less, by, each } => {
                 let by = by * each_of(self.run(run)?, each.as_deref())?;
@@ -188,6 +193,14 @@ impl<'a> Figures<'a> {
     pub(super) fn mhz(&self, run: &str) -> Result<f64, Why> {
         let machine = self.run(run)?.plan.machine().map_err(|failure| failure.what().to_string())?;
         Ok(machine.machine.processor.mhz as f64)
+    }
+
+    /// Cycles of a run's processor, as a time in a unit or as cycles.
+    fn cycles_in(&self, cycles: f64, run: &str, unit: &str) -> Result<f64, Why> {
+        if unit == "cycles" {
+            return Ok(cycles);
+        }
+        in_time(cycles / (self.mhz(run)? * 1e6), unit)
     }
 
     /// The number behind a text in what a run's program printed.

@@ -128,6 +128,11 @@ pub enum Measure {
         #[serde(default = "one")]
         scale: f64,
     },
+    /// For how many cycles messages have used the units of all nodes, on a machine with `slots`.
+    Occupied {
+        /// The run.
+        run: String,
+    },
     /// What a library has counted of accesses on a node, or on all; divided by another count if `per` is one, times `scale`.
     Counted {
         /// The run.
@@ -239,6 +244,9 @@ pub enum Measure {
         run: String,
         /// The text.
         after: String,
+        /// How much of them: a half, say.
+        #[serde(default = "one")]
+        scale: f64,
     },
     /// The same, of what programs do while others are at work.
     PrintedTime {
@@ -284,6 +292,7 @@ impl Measure {
             Measure::Share { run, .. } | Measure::Printed { run, .. } | Measure::Counted { run, .. } => {
                 vec![run.clone()]
             }
+            Measure::Occupied { run } => vec![run.clone()],
             Measure::Rate { run, .. } | Measure::PrintedCycles { run, .. } => vec![run.clone()],
             Measure::PrintedTime { run, .. } => vec![run.clone()],
             Measure::Region { run, .. } | Measure::Handlers { run, .. } => vec![run.clone()],

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use trivium_guest::Program;
 use trivium_protocol::Protocol;
-use trivium_sim::{NodeAccesses, Occupied, PARTS_OF_TIME};
+use trivium_sim::{NodeAccesses, NodeOccupancy, Occupied, PARTS_OF_TIME};
 
 /// What a study needs of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,8 @@ pub struct RunOutcome {
     pub output: String,
     /// What the nodes' libraries have checked, if they did.
     pub accesses: Vec<NodeAccesses>,
+    /// For how many cycles messages have used the units of all nodes, if the machine counts that.
+    pub occupancy: Option<u64>,
     /// Cycles of each node's own region of interest.
     pub regions: Vec<u64>,
     /// What engines have run, by handler.
@@ -212,7 +214,9 @@ fn absent(plan: &RunPlan) -> Option<String> {
     if let Some(name) = plan.protocols.iter().find(|name| !known.contains(name) && !is_file(name)) {
         return Some(format!("there is no protocol `{name}`"));
     }
-    let is_machine = trivium_sim::built_in(&plan.machine).is_some() || is_file(&plan.machine);
+    let is_machine = trivium_sim::built_in(&plan.machine).is_some()
+        || trivium_sim::of_name(&plan.machine).is_some()
+        || is_file(&plan.machine);
     (!is_machine).then(|| format!("there is no machine `{}`", plan.machine))
 }
 
@@ -227,12 +231,20 @@ fn outcome(plan: &RunPlan, text: &str) -> Option<RunOutcome> {
         Value::Null => Vec::new(),
         told => serde_json::from_value(told.clone()).ok()?,
     };
+    let occupancy = match &result["occupancy"] {
+        Value::Null => None,
+        told => {
+            let nodes: Vec<NodeOccupancy> = serde_json::from_value(told.clone()).ok()?;
+            Some(nodes.iter().map(|node| node.causes.sum()).sum())
+        }
+    };
     Some(RunOutcome {
         plan: plan.clone(),
         cycles: result["cycles"].as_u64()?,
         parts,
         output,
         accesses,
+        occupancy,
         regions: nodes.iter().map(|node| node["cycles"].as_u64()).collect::<Option<Vec<u64>>>()?,
         handlers: serde_json::from_value(result["handlers"].clone()).ok()?,
         messages: serde_json::from_value(result["messages_region"].clone()).ok()?,

@@ -1,0 +1,77 @@
+//! A node with several engines: the machine's table `slots` (M-Machine dissertation, our specification 2.1 and 4).
+//!
+//! What a message passes on its way is a *stage*: it is translated and injected at its sender, dispatched and extracted at its receiver. A stage's
+//! *latency* is by how much it delays the message; its *occupancy* is for how many cycles a unit that issues instructions is used for it, or kept from others.
+
+use super::ratio::Ratio;
+use serde::Deserialize;
+
+/// The engines of a node, and the stages of its messages. All times are cycles of the compute processor.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SlotsModel {
+    /// Engines for messages, 1 to 8: those of a protocol's first lane go to the first one, and so on; further lanes share the last. One more
+    /// engine takes all other events. Each has a queue of its own in the network interface.
+    pub lanes: u64,
+    /// What finds out to which node a message goes.
+    #[serde(default)]
+    pub translate: Stage,
+    /// What gives a message away.
+    pub inject: Stage,
+    /// From when a message is there to its handler.
+    pub dispatch: Stage,
+    /// What brings its words to its handler.
+    pub extract: Stage,
+}
+
+/// A stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// By how much it delays the message. Where words are handed on one by one, what they take delays the last word and not the first.
+    #[serde(default)]
+    pub latency: Linear,
+    /// For how many cycles it uses a unit.
+    #[serde(default)]
+    pub occupancy: Linear,
+    /// Of `inject` and `extract`: whether words go on one by one. If not, all of the message is together first.
+    #[serde(default)]
+    pub streams: bool,
+}
+
+/// Cycles of a message: so many, and so many for each of its words.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linear {
+    /// Of each message.
+    #[serde(default = "Ratio::zero")]
+    pub fixed: Ratio,
+    /// Of each word of its arguments that does not ride in its header.
+    #[serde(default = "Ratio::zero")]
+    pub word: Ratio,
+}
+
+impl Default for Linear {
+    fn default() -> Linear {
+        Linear { fixed: Ratio::zero(), word: Ratio::zero() }
+    }
+}
+
+impl Linear {
+    /// Cycles of a message of so many words.
+    pub fn of(&self, words: u64) -> u64 {
+        self.fixed.of(1) + self.word.of(words)
+    }
+}
+
+impl SlotsModel {
+    /// The stages, by the names of their keys.
+    pub fn stages(&self) -> [(&'static str, &Stage); 4] {
+        [
+            ("translate", &self.translate),
+            ("inject", &self.inject),
+            ("dispatch", &self.dispatch),
+            ("extract", &self.extract),
+        ]
+    }
+}
