@@ -1,5 +1,8 @@
 //! C*: programs give the bits of sequential C on any number of nodes, in simulations and in runs; what is said of wrong ones.
 
+#[path = "../../../front/tests/changed/mod.rs"]
+mod changed;
+
 use crate::harness::{Run, root, trivium};
 use crate::slow;
 use std::path::PathBuf;
@@ -342,4 +345,38 @@ fn a_translation_keeps_lines() {
         let own = if part == "cell = 0" { "cell[cstar_vp] = 0" } else { part };
         assert_eq!(line(&text, own) + begin, line(&source, part), "{part}: {text}");
     }
+}
+
+/// The C compiler checks types. What it says of a wrong program is about the user's words, not about what is made of them alone.
+#[test]
+#[ignore = "takes minutes"]
+fn what_the_c_compiler_says_is_about_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let headers = format!("--cc=-I{}", root().join("programs/cstar").display());
+    let mut refused = 0;
+    for (directives, text) in changed::changed(400, 3) {
+        let program = written(&folder, "changed.cs", &format!("{directives}{text}"));
+        let how = [
+            "sim",
+            program.to_str().unwrap(),
+            "-p",
+            "stache",
+            "-m",
+            "typhoon",
+            "-n",
+            "1",
+            "--max-cycles",
+            "1000",
+            &headers,
+        ];
+        let run = trivium(&how);
+        if !run.err.contains("the C compiler refuses the program") {
+            continue;
+        }
+        refused += 1;
+        let errors: Vec<&str> =
+            run.err.lines().filter(|line| line.contains("changed.cs:") && line.contains(": error: ")).collect();
+        assert!(errors.iter().any(|line| !line.contains("cstar_")), "{}\n{text}", run.err);
+    }
+    assert!(refused >= 5, "{refused} were refused by the C compiler");
 }
