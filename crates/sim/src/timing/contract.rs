@@ -91,7 +91,9 @@ fn a_handler_has_its_parts_in_order_and_keeps_the_engine() {
             let stretches = time.stretches.unwrap();
             let told = stretches.iter().map(|part| part.to - part.from).sum::<u64>();
             assert_eq!(told, end - start + chosen, "{kind:?}");
-            assert_eq!(time.ways.len(), if staged { time.sends.len() } else { 0 }, "{kind:?}");
+            // Several engines let messages leave by ways of their own, too.
+            let has_ways = staged || kind == EngineKind::Slots;
+            assert_eq!(time.ways.len(), if has_ways { time.sends.len() } else { 0 }, "{kind:?}");
             for (way, left) in time.ways.iter().zip(&time.sends) {
                 assert!(way.windows(2).all(|pair| pair[0].to == pair[1].from), "{kind:?}: {way:?}");
                 assert_eq!(way.last().map(|part| part.to), Some(*left), "{kind:?}: {way:?}");

@@ -75,6 +75,33 @@ fn composed_interfaces_are_predicted() {
     }
 }
 
+/// No total is typed in: a trace has the stages of a null round trip, one after the other, and each is a key of the machine's file.
+#[test]
+fn a_trace_shows_the_stages_of_a_null_round_trip() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    let run = trivium(&["sim", "mm-ping", "-p", "mm", "-m", "m-machine", "-n", "2", "--trace", file.to_str().unwrap()]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let call = events.iter().find(|event| event["args"]["what"] == "mm.ping of thing 1").unwrap();
+    let (from, cycles) = (call["ts"].as_u64().unwrap(), call["dur"].as_u64().unwrap());
+    assert_eq!(cycles, 38);
+    let within = |event: &&serde_json::Value| {
+        let at = event["ts"].as_u64().unwrap_or(0);
+        (from..from + cycles).contains(&at) && event["args"]["where"].is_string() | (event["name"] == "network")
+    };
+    let stages: Vec<(&str, u64)> = events
+        .iter()
+        .filter(within)
+        .map(|event| (event["args"]["what"].as_str().unwrap(), event["dur"].as_u64().unwrap()))
+        .collect();
+    let half =
+        [("inject", 5), ("network interface, out", 4), ("latency", 1), ("network interface, in", 3), ("dispatch", 3)];
+    let whole: Vec<(&str, u64)> = half.into_iter().chain(half).chain([("wake the thread", 6)]).collect();
+    assert_eq!(stages, whole);
+}
+
 /// Two lanes are handled at the same time: with one engine for both, messages take longer.
 #[test]
 fn engines_of_several_lanes_run_beside_each_other() {

@@ -35,7 +35,9 @@ impl Slots {
     /// What comes before a message's handler, from cycle `start` on: when the handler has all words.
     fn receive(&self, words: u64, job: &Job, time: &mut HandlerTime) -> u64 {
         let SlotsModel { dispatch, extract, .. } = &self.model;
-        let mut now = job.start;
+        let mut now = job.ready.saturating_sub(self.interface.receive_latency).min(job.start);
+        wait(time, "network interface, in", Reason::Interface, &mut now, job.ready);
+        wait(time, "wait for the slot", Reason::Engine, &mut now, job.start);
         if !extract.streams {
             wait(time, "wait for the last word", Reason::Interface, &mut now, job.whole);
         }
@@ -61,17 +63,23 @@ impl Slots {
         for effect in &self.effects {
             match *effect {
                 Primitive::Send { words, .. } => {
-                    let (by_translation, translates) = (translate.latency.of(words), translate.occupancy.of(words));
                     let Linear { fixed, word } = &inject.latency;
                     let (head, tail) = match inject.streams {
                         true => (fixed.of(1), word.of(words)),
                         false => (inject.latency.of(words), 0),
                     };
-                    time.sends[sent] += moved + by_translation + head + self.interface.send_latency;
+                    let stages = [
+                        ("wait for an earlier message", Reason::Interface, moved),
+                        ("translate", Reason::Interface, translate.latency.of(words)),
+                        ("inject", Reason::Interface, head),
+                        ("network interface, out", Reason::Interface, self.interface.send_latency),
+                    ];
+                    pass(time, sent, stages);
                     time.tails.push(tail);
-                    moved += translates + inject.occupancy.of(words);
+                    let (translates, injects) = (translate.occupancy.of(words), inject.occupancy.of(words));
+                    moved += translates + injects;
                     time.uses.translate += translates;
-                    time.uses.inject += inject.occupancy.of(words);
+                    time.uses.inject += injects;
                     sent += 1;
                 }
                 Primitive::Resume if resume.is_none() => resume = Some(moved),
@@ -85,6 +93,23 @@ impl Slots {
         wait(time, "translate, inject", Reason::Interface, &mut end, until);
         time.end = end;
     }
+}
+
+/// A message that its handler has handed over goes through stages, and leaves; by which way, if that is asked for.
+fn pass(time: &mut HandlerTime, sent: usize, stages: [(&'static str, Reason, u64); 4]) {
+    let handed = time.sends[sent];
+    time.sends[sent] += stages.iter().map(|stage| stage.2).sum::<u64>();
+    let Some(stretches) = &time.stretches else { return };
+    let mut way: Vec<Stretch> = stretches.iter().filter(|part| part.from < handed).cloned().collect();
+    if let Some(last) = way.last_mut() {
+        last.to = last.to.min(handed);
+    }
+    let mut now = handed;
+    for (what, reason, cycles) in stages.into_iter().filter(|stage| stage.2 > 0) {
+        way.push(Stretch { what: what.into(), reason, from: now, to: now + cycles });
+        now += cycles;
+    }
+    time.ways.push(way);
 }
 
 /// The handler waits until a cycle, or does what is said so long.
