@@ -102,6 +102,26 @@ fn a_trace_shows_the_stages_of_a_null_round_trip() {
     assert_eq!(stages, whole);
 }
 
+/// Objects belong to nodes, and headers of messages look, as the vectors of the specification say (2.4.3, 2.5). Memory lies where its region says. What may not be is refused.
+#[test]
+fn regions_place_memory_as_the_vectors_say() {
+    let program = "crates/trivium/tests/calls/regions.c";
+    let ways: [&[&str]; 2] = [&["sim", program, "-m", "typhoon"], &["run", program]];
+    for way in ways {
+        let with = |more: &[&str]| trivium(&[way, &["-p", "stache", "-n", "4"], more].concat());
+        let ended = with(&[]);
+        assert_eq!((ended.code, ended.out.matches("0 wrong\n").count()), (Some(0), 4), "{ended:?}");
+        for (wrong, told) in [
+            ("m", "a region is not within the mesh: choose another base or a smaller extent"),
+            ("o", "two regions have a page in common: change the tag or the mask of one"),
+            ("f", "the table has four entries: install fewer regions"),
+            ("p", "no region has the page: install one"),
+        ] {
+            with(&["--", wrong]).refuses(1, &[told]);
+        }
+    }
+}
+
 /// Two lanes are handled at the same time: with one engine for both, messages take longer.
 #[test]
 fn engines_of_several_lanes_run_beside_each_other() {
