@@ -442,7 +442,7 @@ struct cstar_post cstar_post(const struct cstar_shape *from, const struct cstar_
     size_t table = ((size_t)nodes + 1) * sizeof(int);
     struct cstar_post post = {.from = from, .bytes = bytes, .node = -1};
     /* Others may still read what was posted there before. */
-    if (cstar_is_posted) cstar_barrier("posted before, then posted");
+    cstar_unposted();
     post.begin = piece(&posts, (table + CSTAR_PAGE - 1) / CSTAR_PAGE * CSTAR_PAGE, "post");
     post.places = piece(&posts, cstar_part(from, sizeof(int)), "post");
     post.values = piece(&posts, cstar_part(from, bytes), "post");

@@ -335,6 +335,11 @@ CSTAR_NOT_WHOLE(float)
 CSTAR_NOT_WHOLE(double)
 CSTAR_NOT_WHOLE(long double)
 
+/* Before it, what was posted is taken by all: a node takes by plain loads and stores. */
+static inline void cstar_unposted(void) {
+    if (cstar_is_posted) cstar_barrier("posted, then combined");
+}
+
 /* Whether that is so of a variable and of what is sent, by their kinds. The lesser of two is found in the type that both have. */
 static inline int cstar_is_atomic(int operator, int to, int value) {
 #ifdef CSTAR_POSTS

@@ -229,10 +229,10 @@ pub const MISTAKES: [Mistake; 36] = [
         instead: "if (++since > 99) {",
     },
     Mistake {
-        name: "what is posted is written over while others read it",
-        file: LIBRARY,
-        text: "if (cstar_is_posted) cstar_barrier",
-        instead: "if (0) cstar_barrier",
+        name: "what is posted is not taken before the next is posted or combined",
+        file: HEADER,
+        text: "    if (cstar_is_posted) cstar_barrier(\"posted, then combined\");\n",
+        instead: "",
     },
     Mistake {
         name: "what is sent beyond a border goes around",

@@ -13,7 +13,7 @@ struct record {
 
 int:S x;
 struct record:S r;
-int:B count, most, mixed;
+int:B count, most, mixed, both;
 unsigned char:B bits;
 short:B least;
 unsigned:B large;
@@ -24,7 +24,7 @@ struct record:B part;
 
 int main(void) {
     with (B) {
-        count = 0, most = -1000000, bits = 7, least = 1000, wide = 0, sum = 0, any = 0, mixed = 100, large = 1;
+        count = 0, most = -1000000, bits = 7, least = 1000, wide = 0, sum = 0, any = 0, mixed = 100, large = 1, both = 0;
         part.number = 1, part.real = 0;
     }
     with (S) {
@@ -42,12 +42,17 @@ int main(void) {
         [x % 8]part.real += 0.25;
         /* The lesser is found in the type that both have. */
         [x % 8]mixed <?= x * 0.75;
+        /* Of two ways of combining one is over before the other begins. */
+        [pcoord(0) % 4]both += x * 0.0 + 1.0;
+        [pcoord(0) % 4]both += 1;
+        [pcoord(0) % 4]both += 0.0 * x + 2;
         r.real = x / 4.0, r.number = x, r.letter = 'a' + x % 26;
     }
     for (int i = 0; i < 8; i++) {
         printf("%d %d %d %llx %g %d %u %d ", [i]count, [i]most, [i]bits, [i]wide, [i]sum, [i]least, [i]large, [i]any);
         printf("%d %g %d\n", [i]part.number, [i]part.real, [i]mixed);
     }
+    printf("%d %d %d %d\n", [0]both, [1]both, [2]both, [3]both);
     double all = 0;
     int told = 0;
     for (int i = 0; i < 40; i++) {

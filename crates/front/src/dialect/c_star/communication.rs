@@ -488,7 +488,7 @@ impl Loops<'_, '_> {
         let (test, at, value) = (found.is_atomic(indexed, operator), found.at(indexed), found.own());
         let combined = format!("cstar_combine_at({operator}, &{}, {value});", indexed.object(&at));
         let post = self.post(indexed, word, found);
-        format!("{point}if ({test}) {{ {over}{combined} }} else {post}")
+        format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {post}")
     }
 
     /// The same of what does not hang on what is stored.
@@ -505,7 +505,7 @@ impl Loops<'_, '_> {
         let (test, at, value) = (found.is_atomic(indexed, operator), self.at(indexed, axes, OWN), self.text(right));
         let combined = format!("cstar_combine_at({operator}, &{}, {value});", indexed.object(&at));
         let (spaces, post) = (self.spaces(found), self.post(indexed, word, found));
-        format!("{point}if ({test}) {{ {over}{combined} }} else {{ {spaces}{over}{find}{post}}} ")
+        format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {{ {spaces}{over}{find}{post}}} ")
     }
 
     /// All have posted, and take what is theirs: another barrier is not needed before.

@@ -363,8 +363,36 @@ impl Generator {
         self.arithmetic(Operator::Subtract, value, more)
     }
 
+    /// Whole numbers are added to, by whole and by real ones in turn.
+    fn mixed_sends(&mut self) -> Option<Vec<Statement>> {
+        self.begin_expression();
+        let (variable, shape) = {
+            let others = self.named_variables();
+            self.one_of(&others)?
+        };
+        let object = self.plain_object(variable);
+        let of = self.program.type_of_object(&object);
+        if of.is_real() || !of.is_signed() || of.bits() < 32 || self.scope.current.is_none() {
+            return None;
+        }
+        let mut all = vec![self.made_small(&object, shape)];
+        for _ in 0..4 {
+            self.begin_expression();
+            let indices = self.indices(shape, 1, Values::Parallel);
+            let value = self.surely_parallel(1)?;
+            let value = self.as_whole(value);
+            let value = self.fit(value, 997);
+            let value = if self.random.once_in(2) { self.cast(value, Type::Double) } else { value };
+            all.push(Statement::Send(indices, object.clone(), Some(Operator::Add), value.tree));
+        }
+        Some(all)
+    }
+
     /// Several in a row of what comes to all nodes, or of what is posted, with nothing between them.
     pub(super) fn burst(&mut self) -> Option<Vec<Statement>> {
+        if self.random.once_in(3) {
+            return self.mixed_sends();
+        }
         if self.random.once_in(2) {
             self.begin_expression();
             let others = self.named_variables();
