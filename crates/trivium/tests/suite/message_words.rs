@@ -92,3 +92,12 @@ fn a_simulation_prices_the_words_that_are_sent() {
         assert!(cycles >= at_once + 2 * words, "{words} words: {cycles} cycles, none: {at_once}");
     }
 }
+
+#[test]
+fn no_bounce_buffers_and_too_many_are_refused() {
+    for buffers in ["0", "1024"] {
+        let set = format!("protocol.buffers={buffers}");
+        let told = format!("the parameter `buffers` must be from 1 to 512, not {buffers}");
+        trivium(&["check", "mm", "--set", &set]).refuses(2, &[&told, "mm.tri:"]);
+    }
+}
