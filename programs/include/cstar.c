@@ -194,8 +194,9 @@ void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *sha
         if ((uint64_t)indices[i] >= (uint64_t)shape->size[i]) return 0;
         place += (int)indices[i] * shape->below[i];
     }
-    int64_t begin = coordinate + first + indices[last];
-    if (begin < 0 && -begin < *count) *count = (int)-begin;
+    int64_t begin;
+    if (__builtin_add_overflow((int64_t)coordinate + first, indices[last], &begin)) return 0;
+    if (begin < 0 && begin > -*count) *count = (int)-begin;
     if (begin < 0 || begin >= shape->size[last]) return 0;
     const struct cstar_state *state = shape->state;
     int position, node = cstar_locate(shape, place + (int)begin, &position);
@@ -395,6 +396,10 @@ void cstar_leave(struct cstar_context *context) {
     free(context->spans);
 }
 
+int cstar_is_alone;
+
+__attribute__((constructor(150))) static void look_around(void) { cstar_is_alone = trivium_nodes() == 1; }
+
 /* ---- Sends ---------------------------------------------------------------------------------------- */
 
 /* Where what a node has posted for this one is read. */
@@ -501,7 +506,7 @@ __attribute__((destructor)) static void end_calls(void) { cstar_sync(); }
 #ifdef CSTAR_TREES
 
 /* What goes from one node to another in the tree: a value, and by its number in which turn. Both are in one block, so that who sees the number has the value: a block
- * goes as a whole, and so does what a put brings. */
+ * goes as a whole, and so does what a put brings. In smaller blocks the value is there before the number goes. */
 struct message {
     int64_t value, turn;
 };
@@ -521,12 +526,19 @@ static struct message *message(int node, int number) {
 
 static void pass(int node, int number, int64_t value, int64_t turn) {
     struct message *to = message(node, number);
-    if (block) {
+    if (block >= sizeof *to) {
         struct message whole = {value, turn};
         cstar_send_far(to, &whole, sizeof whole);
         return;
     }
+    if (block) {
+        cstar_send_far(&to->value, &value, sizeof value);
+        cstar_wait();
+        cstar_send_far(&to->turn, &turn, sizeof turn);
+        return;
+    }
     *(volatile int64_t *)&to->value = value;
+    trivium_fence();
     *(volatile int64_t *)&to->turn = turn;
 }
 
@@ -610,6 +622,7 @@ void cstar_broadcast(void *to, const void *from, size_t bytes, const void *own, 
 #else
 
 void cstar_meet(void) {
+    trivium_fence();
     trivium_barrier();
     cstar_is_posted = 0;
 }

@@ -295,9 +295,23 @@ void cstar_taken(struct cstar_post *post);
 
 /* Whole numbers are combined where they lie, if there is a read-modify-write for it: in any order, which changes nothing. Trivium defines CSTAR_POSTS for a
  * protocol that has none. */
-#define CSTAR_WHOLE(T, KIND, IS_SIGNED)                                                                                    \
-    CSTAR_FUNCTION int cstar_kind(T like) { return (void)like, KIND; }                                               \
-    CSTAR_FUNCTION void cstar_combine_at(int operator, T *at, T value) {                                             \
+extern int cstar_is_alone; /* there is one node */
+#define CSTAR_WHOLE(KIND, T, IS_SIGNED)                                                                              \
+    static inline T cstar_combined_##KIND(int operator, T a, T b) {                                                  \
+        switch (operator) {                                                                                          \
+        case CSTAR_ADD: return (T)(a + b);                                                                           \
+        case CSTAR_AND: return (T)(a & b);                                                                           \
+        case CSTAR_OR: return (T)(a | b);                                                                            \
+        case CSTAR_XOR: return (T)(a ^ b);                                                                           \
+        case CSTAR_MIN: return a < b ? a : b;                                                                        \
+        }                                                                                                            \
+        return a > b ? a : b;                                                                                        \
+    }                                                                                                                \
+    static inline void cstar_combine_##KIND(int operator, T *at, T value) {                                          \
+        if (cstar_is_alone) {                                                                                        \
+            *at = cstar_combined_##KIND(operator, *at, value);                                                       \
+            return;                                                                                                  \
+        }                                                                                                            \
         switch (operator) {                                                                                          \
         case CSTAR_ADD: __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;                                     \
         case CSTAR_AND: __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;                                     \
@@ -314,26 +328,34 @@ void cstar_taken(struct cstar_post *post);
                !__atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {               \
         }                                                                                                            \
     }
-/* Of these nothing is combined so. */
-#define CSTAR_NOT_WHOLE(T)                                                                                           \
-    CSTAR_FUNCTION int cstar_kind(T like) { return (void)like, 0; }                                                  \
-    CSTAR_FUNCTION void cstar_combine_at(int operator, T *at, T value) { (void)operator, (void)at, (void)value; }
+CSTAR_WHOLE(1, char, 0)
+CSTAR_WHOLE(2, signed char, 0)
+CSTAR_WHOLE(3, unsigned char, 0)
+CSTAR_WHOLE(4, short, 0)
+CSTAR_WHOLE(5, unsigned short, 0)
+CSTAR_WHOLE(6, int, 1)
+CSTAR_WHOLE(7, unsigned, 0)
+CSTAR_WHOLE(8, long, 1)
+CSTAR_WHOLE(9, unsigned long, 0)
+CSTAR_WHOLE(10, long long, 1)
+CSTAR_WHOLE(11, unsigned long long, 0)
 
-CSTAR_WHOLE(char, 1, 0)
-CSTAR_WHOLE(signed char, 2, 0)
-CSTAR_WHOLE(unsigned char, 3, 0)
-CSTAR_WHOLE(short, 4, 0)
-CSTAR_WHOLE(unsigned short, 5, 0)
-CSTAR_WHOLE(int, 6, 1)
-CSTAR_WHOLE(unsigned, 7, 0)
-CSTAR_WHOLE(long, 8, 1)
-CSTAR_WHOLE(unsigned long, 9, 0)
-CSTAR_WHOLE(long long, 10, 1)
-CSTAR_WHOLE(unsigned long long, 11, 0)
-CSTAR_NOT_WHOLE(_Bool)
-CSTAR_NOT_WHOLE(float)
-CSTAR_NOT_WHOLE(double)
-CSTAR_NOT_WHOLE(long double)
+/* By the kind of the variable, which the compiler of C* asks for; 0: it is no whole number, and this is never done. */
+static inline __attribute__((always_inline)) void cstar_combine_at(int operator, int kind, void *at, long long value) {
+    switch (kind) {
+    case 1: cstar_combine_1(operator, at, (char)value); return;
+    case 2: cstar_combine_2(operator, at, (signed char)value); return;
+    case 3: cstar_combine_3(operator, at, (unsigned char)value); return;
+    case 4: cstar_combine_4(operator, at, (short)value); return;
+    case 5: cstar_combine_5(operator, at, (unsigned short)value); return;
+    case 6: cstar_combine_6(operator, at, (int)value); return;
+    case 7: cstar_combine_7(operator, at, (unsigned)value); return;
+    case 8: cstar_combine_8(operator, at, (long)value); return;
+    case 9: cstar_combine_9(operator, at, (unsigned long)value); return;
+    case 10: cstar_combine_10(operator, at, value); return;
+    case 11: cstar_combine_11(operator, at, (unsigned long long)value); return;
+    }
+}
 
 /* Before it, what was posted is taken by all: a node takes by plain loads and stores. */
 static inline void cstar_unposted(void) {

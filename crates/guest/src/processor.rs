@@ -193,7 +193,10 @@ impl ReadModifyWrite {
     fn apply_to_single(&self, old: u64) -> u64 {
         let [old, operand] = [old, self.operand].map(|bits| f32::from_bits(bits as u32));
         let new = match self.op {
+            // Of two zeros the negative one is the lesser.
+            RmwOp::MinFloat if old == operand => f32::from_bits(old.to_bits() | operand.to_bits()),
             RmwOp::MinFloat => old.min(operand),
+            RmwOp::MaxFloat if old == operand => f32::from_bits(old.to_bits() & operand.to_bits()),
             RmwOp::MaxFloat => old.max(operand),
             _ => old + operand,
         };
@@ -203,7 +206,10 @@ impl ReadModifyWrite {
     fn apply_to_double(&self, old: u64) -> u64 {
         let [old, operand] = [old, self.operand].map(f64::from_bits);
         let new = match self.op {
+            // Of two zeros the negative one is the lesser.
+            RmwOp::MinFloat if old == operand => f64::from_bits(old.to_bits() | operand.to_bits()),
             RmwOp::MinFloat => old.min(operand),
+            RmwOp::MaxFloat if old == operand => f64::from_bits(old.to_bits() & operand.to_bits()),
             RmwOp::MaxFloat => old.max(operand),
             _ => old + operand,
         };

@@ -134,7 +134,10 @@ impl Operation {
             let new = match self {
                 Operation::AddFloat => old + operand,
                 Operation::SubFloat => old - operand,
+                // Of two zeros the negative one is the lesser.
+                Operation::MinFloat if old == operand => f32::from_bits(old.to_bits() | operand.to_bits()),
                 Operation::MinFloat => old.min(operand),
+                _ if old == operand => f32::from_bits(old.to_bits() & operand.to_bits()),
                 _ => old.max(operand),
             };
             return u64::from(if new.is_nan() { 0x7fc0_0000 } else { new.to_bits() });
@@ -143,7 +146,10 @@ impl Operation {
         let new = match self {
             Operation::AddFloat => old + operand,
             Operation::SubFloat => old - operand,
+            // Of two zeros the negative one is the lesser.
+            Operation::MinFloat if old == operand => f64::from_bits(old.to_bits() | operand.to_bits()),
             Operation::MinFloat => old.min(operand),
+            _ if old == operand => f64::from_bits(old.to_bits() & operand.to_bits()),
             _ => old.max(operand),
         };
         if new.is_nan() { 0x7ff8_0000_0000_0000 } else { new.to_bits() }
@@ -195,6 +201,11 @@ mod tests {
         assert_eq!(Operation::SubFloat.apply(4, single(0.5), single(2.0), 0), single(-1.5));
         assert_eq!(Operation::MinFloat.apply(4, single(f32::NAN), single(2.0), 0), single(2.0));
         let infinite = f64::INFINITY.to_bits();
+        let zeros = [0.0f64, -0.0].map(f64::to_bits);
+        for (a, b) in [(zeros[0], zeros[1]), (zeros[1], zeros[0])] {
+            assert_eq!(Operation::MinFloat.apply(8, a, b, 0), zeros[1]);
+            assert_eq!(Operation::MaxFloat.apply(8, a, b, 0), zeros[0]);
+        }
         assert_eq!(Operation::SubFloat.apply(8, infinite, infinite, 0), 0x7ff8_0000_0000_0000);
         assert!(!Operation::AddFloat.takes(2) && !Operation::Add.takes(9));
     }

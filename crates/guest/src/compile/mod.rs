@@ -318,7 +318,17 @@ fn searched(options: &CompileOptions) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut libraries = Vec::new();
     let mut flags = options.flags.iter();
     while let Some(flag) = flags.next() {
-        let of = ["-isystem", "-iquote", "-idirafter", "--embed-dir=", "--embed-dir", "-I", "-L"];
+        let of = [
+            "-isystem",
+            "-iquote",
+            "-idirafter",
+            "--include-directory=",
+            "--include-directory",
+            "--embed-dir=",
+            "--embed-dir",
+            "-I",
+            "-L",
+        ];
         if let Some(rest) = of.iter().find_map(|name| flag.strip_prefix(name)) {
             let folder = if rest.is_empty() { flags.next().map(String::as_str).unwrap_or_default() } else { rest };
             folders.push(PathBuf::from(folder));
@@ -436,7 +446,9 @@ impl Work<'_> {
     fn keep_object(&self, file: &Path, each_alone: &[&str], (object, rule): (&Path, &Path), begun: SystemTime) {
         let (Ok(object), Ok(rule)) = (fs::read(object), fs::read(rule)) else { return };
         let read = reads::of_rule(&String::from_utf8_lossy(&rule));
-        let (folders, _) = searched(self.options);
+        // A file of flags is read, too.
+        let (folders, named) = searched(self.options);
+        let read: Vec<PathBuf> = read.into_iter().chain(named).collect();
         let Some(reads) = Reads::note(&read, &folders, &self.toolchain.library(), begun) else { return };
         let kept = Kept { reads, module: [&rule[..], &[0], &object[..]].concat() };
         let name = self.object_name(file, each_alone);

@@ -267,6 +267,15 @@ fn objects_of_files_are_kept_as_long_as_they_would_be_the_same() {
         assert_eq!(now, anew(), "{name}");
         last = now;
     }
+    let mut place = place;
+    place.flags = vec![format!("@{}", place.path("flags").display())];
+    for number in ["8", "9"] {
+        place.write("flags", &format!("-DNUMBER={number}\n"));
+        place.write("include/number.h", "");
+        let now = compile(&files, &place.options(&place.toolchain)).expect("a program").module;
+        assert_ne!(now, last, "flags {number}");
+        last = now;
+    }
 }
 
 /// The folder that one works in may be a stranger's.

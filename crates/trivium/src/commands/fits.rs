@@ -1,16 +1,18 @@
-//! Whether protocols fit a language: Split-C's data are its processors' own memory, which plain pointers use from the beginning.
+//! Whether protocols fit a language: Split-C's data are its processors' own memory, which plain pointers use from the beginning; in C* all see after a
+//! barrier what was stored before it.
 
 use crate::{Failure, library};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trivium_engine::Engine;
-use trivium_protocol::{Access, Protocol};
+use trivium_protocol::{Access, Promise, Protocol};
 
-/// Looks whether the data of a program's Split-C files, if it has any, can be under these protocols, which are used together.
+/// Looks whether the data of a program's files in Split-C or C*, if it has any, can be under these protocols, which are used together.
 ///
 /// # Errors
 /// They cannot: why, and which protocols fit.
 pub(super) fn fits(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(), Failure> {
+    fits_c_star(files, protocols)?;
     let Some(file) = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "sc")) else {
         return Ok(());
     };
@@ -19,6 +21,25 @@ pub(super) fn fits(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(),
     let name = &default.protocol().name;
     let what = format!("the data of Split-C's processors cannot be under protocol `{name}`: {why}");
     let help = format!("protocols that fit are {}", fitting().join(", "));
+    Err(Failure::at(what, file.display(), help))
+}
+
+fn fits_c_star(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(), Failure> {
+    let Some(file) = files.iter().find(|file| file.extension().is_some_and(|ending| ending == "cs")) else {
+        return Ok(());
+    };
+    let Some(default) = of_memory(protocols).filter(Engine::answers_accesses) else { return Ok(()) };
+    let protocol = default.protocol();
+    let why = match protocol.weaker() {
+        _ if protocol.has_phases() => "it has phases, which a program ends by a call",
+        Some(Promise::Coherent) => "it promises `coherent` alone, which says nothing of when a store is seen",
+        None if !protocol.promises.iter().any(Promise::is_about_loads) => {
+            "it promises nothing about what loads return, so that old values may be read after a barrier"
+        }
+        _ => return Ok(()),
+    };
+    let what = format!("the variables of C* cannot be under protocol `{}`: {why}", protocol.name);
+    let help = "after a barrier all nodes see what was stored before it: stache, msi, uncached and most others fit";
     Err(Failure::at(what, file.display(), help))
 }
 

@@ -134,9 +134,9 @@ fn what_is_combined_is_the_same_whichever_way_it_goes() {
     let expected = include_str!("../c-star/combined.txt");
     let program = "crates/trivium/tests/c-star/combined.cs";
     let ways = ["--cc=-DCSTAR_POSTS", "--cc=-DCSTAR_TREES", "--cc=-DCSTAR_POSTS -DCSTAR_TREES"];
-    for (number, protocol) in ["stache", "uncached", "swcc", "msi", "flash-relaxed"].into_iter().enumerate() {
-        let machine = if protocol == "flash-relaxed" { "flash" } else { "typhoon" };
-        for nodes in slow::in_turn(2, number, ["1", "3", "8", "17"]) {
+    for (number, protocol) in ["stache", "uncached", "swcc", "msi", "flash-fenced"].into_iter().enumerate() {
+        let machine = if protocol == "flash-fenced" { "flash" } else { "typhoon" };
+        for nodes in slow::in_turn(1, number, ["3", "8", "1", "17"]) {
             let how = ["sim", program, "-p", protocol, "-m", machine, "-n", nodes];
             assert_eq!(output(&trivium(&how)), expected, "{protocol}, {nodes} nodes");
             for way in slow::in_turn(1, number, ways) {
@@ -147,6 +147,66 @@ fn what_is_combined_is_the_same_whichever_way_it_goes() {
     }
     for how in [&["-n", "5"][..], &["-n", "5", "--cc=-DCSTAR_TREES"]] {
         assert_eq!(run(program, how), expected, "{how:?}");
+    }
+}
+
+/// Small programs, how they are run, and what they print.
+const SMALL_PROGRAMS: [(&str, &[&str], &str); 4] = [
+    // A barrier waits for stores.
+    (
+        "shape [8]S;\nint:S x, y;\nint main(void) {\n    int wrong = 0;\n    for (int i = 1; i < 100; i++) with (S) {\n        \
+         x = i;\n        y = [(. + 4) %% 8]x;\n        where (y != i) wrong += (+= (y - y + 1));\n    }\n    \
+         printf(\"%d wrong\\n\", wrong);\n}\n",
+        &["run", "-p", "flash-fenced", "-n", "2", "--delays", "1"],
+        "0 wrong\n",
+    ),
+    // Distances that are as large as there are numbers.
+    (
+        "shape [4]S;\nint:S x, y;\nint main(void) {\n    with (S) {\n        x = pcoord(0);\n        \
+         y = from_grid_dim(x, 7, 0, -__LONG_LONG_MAX__ - 1);\n        int s = (+= y);\n        y = 0;\n        \
+         where (x > 0) y = from_torus_dim(x, 0, __LONG_LONG_MAX__);\n        printf(\"%d %d\\n\", s, (+= y));\n    }\n}\n",
+        &["sim", "-p", "stache", "-m", "typhoon", "-n", "1"],
+        "28 3\n",
+    ),
+    // A message of the tree goes in two blocks.
+    (
+        "shape [40]S;\nint:S x;\nint main(void) {\n    int wrong = 0;\n    with (S) x = pcoord(0) + 100;\n    \
+         for (int i = 0; i < 40; i++) wrong += [i]x != i + 100;\n    printf(\"%d wrong\\n\", wrong);\n}\n",
+        &["run", "-p", "uncached", "-n", "4", "--block", "8", "--delays", "2", "--cc=-DCSTAR_TREES"],
+        "0 wrong\n",
+    ),
+    // What the library has no read-modify-write for.
+    (
+        "shape [8]S;\nstruct p { unsigned b : 3; };\nstruct p:S u;\n__int128:S v;\n_Complex double:S z;\nint:S w;\n\
+         int main(void) {\n    [3]u.b = 5;\n    with (S) {\n        v = pcoord(0);\n        [. / 2]v += v;\n        z = pcoord(0);\n        \
+         [. / 2]z += z;\n        [. / 2]w += 1;\n    }\n    printf(\"%d %d %g\\n\", (int)[3]v, [2]w, (double)[3]z);\n}\n",
+        &["sim", "-p", "stache", "-m", "typhoon", "-n", "2"],
+        "16 2 16\n",
+    ),
+];
+
+#[test]
+fn small_programs_print_what_was_found_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, how, expected) in SMALL_PROGRAMS {
+        let program = written(&folder, "small.cs", &format!("#include <stdio.h>\n{text}"));
+        let run = trivium(&[&[how[0], program.to_str().unwrap()], &how[1..]].concat());
+        assert!(!run.err.contains("warning"), "{}", run.err);
+        assert_eq!(output(&run), expected, "{text}");
+    }
+}
+
+/// Nothing says when others see what is stored.
+#[test]
+fn protocols_without_a_promise_about_loads_are_refused() {
+    for protocol in ["update", "flash-relaxed", "eager"] {
+        let run = trivium(&["run", "docs/cstar/told.cs", "-p", protocol, "-n", "2"]);
+        assert_eq!(run.code, Some(2), "{protocol}: {}", run.err);
+        assert!(
+            run.err.contains(&format!("the variables of C* cannot be under protocol `{protocol}`: it ")),
+            "{}",
+            run.err
+        );
     }
 }
 

@@ -61,6 +61,12 @@ impl Indexed {
         format!("{{ {ty} cstar_value = {value}; cstar_send(&{object}, &cstar_value, sizeof cstar_value, {own}); }}")
     }
 
+    /// A value is combined with what is at a pointer.
+    fn combined(&self, operator: &str, pointer: &str, value: &str) -> String {
+        let (object, ty) = (self.object(pointer), self.ty());
+        format!("cstar_combine_at({operator}, {}, ({ty} *)&{object}, (long long)({value}));", kind(&ty))
+    }
+
     /// Holds that a value is stored as a whole.
     pub(super) fn is_word(&self) -> String {
         format!("_Static_assert(sizeof({}) <= 8, \"a value of more than 8 bytes is sent in a structure\"); ", self.ty())
@@ -89,6 +95,25 @@ impl Indexed {
     pub(super) fn found(&self, near: &str) -> String {
         format!("(char *){near} + cstar_vp * (int)sizeof *{}", self.variable)
     }
+}
+
+/// Which whole number a type is, as the library counts them; 0: none.
+fn kind(ty: &str) -> String {
+    const NAMES: [&str; 11] = [
+        "char",
+        "signed char",
+        "unsigned char",
+        "short",
+        "unsigned short",
+        "int",
+        "unsigned",
+        "long",
+        "unsigned long",
+        "long long",
+        "unsigned long long",
+    ];
+    let kinds: String = (1..).zip(NAMES).map(|(kind, name)| format!("{name} *: {kind}, ")).collect();
+    format!("_Generic(({ty} *)0, {kinds}default: 0)")
 }
 
 /// How what is sent goes.
@@ -124,7 +149,7 @@ impl Found {
 
     /// Whether it is combined by a read-modify-write.
     fn is_atomic(&self, indexed: &Indexed, operator: &str) -> String {
-        format!("cstar_is_atomic({operator}, cstar_kind(({})0), cstar_kind(({})0))", indexed.ty(), self.ty)
+        format!("cstar_is_atomic({operator}, {}, {})", kind(&indexed.ty()), kind(&self.ty))
     }
 }
 
@@ -341,7 +366,8 @@ impl Loops<'_, '_> {
         let point = self.point(noted.accesses);
         // All nodes have the value of a plain store, in the type of its place.
         let (ty, given) = match self.word(op).as_str() {
-            "=" => {
+            // A member may be less than bytes, and has no type then.
+            "=" if indexed.is_whole_number() || !indexed.is_number => {
                 // Nobody minds if the value of an assignment is not used.
                 let (ty, given) = (indexed.ty(), self.temporary());
                 let given = format!(" {ty} {given} __attribute__((unused)); {given} = {value};");
@@ -486,7 +512,7 @@ impl Loops<'_, '_> {
         let over = positions(&found.shape, &noted);
         let point = self.point(noted.accesses);
         let (test, at, value) = (found.is_atomic(indexed, operator), found.at(indexed), found.own());
-        let combined = format!("cstar_combine_at({operator}, &{}, {value});", indexed.object(&at));
+        let combined = indexed.combined(operator, &at, &value);
         let post = self.post(indexed, word, found);
         format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {post}")
     }
@@ -503,7 +529,7 @@ impl Loops<'_, '_> {
         let over = positions(&found.shape, &noted);
         let point = self.point(noted.accesses);
         let (test, at, value) = (found.is_atomic(indexed, operator), self.at(indexed, axes, OWN), self.text(right));
-        let combined = format!("cstar_combine_at({operator}, &{}, {value});", indexed.object(&at));
+        let combined = indexed.combined(operator, &at, &value);
         let (spaces, post) = (self.spaces(found), self.post(indexed, word, found));
         format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {{ {spaces}{over}{find}{post}}} ")
     }
