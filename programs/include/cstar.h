@@ -293,84 +293,6 @@ int cstar_next(struct cstar_post *post);
 /* What was for this node is taken; others may still read what it has posted. */
 void cstar_taken(struct cstar_post *post);
 
-/* Whole numbers are combined where they lie, if there is a read-modify-write for it: in any order, which changes nothing. Trivium defines CSTAR_POSTS for a
- * protocol that has none. */
-extern int cstar_is_alone; /* there is one node */
-#define CSTAR_WHOLE(KIND, T, IS_SIGNED)                                                                              \
-    static inline T cstar_combined_##KIND(int operator, T a, T b) {                                                  \
-        switch (operator) {                                                                                          \
-        case CSTAR_ADD: return (T)(a + b);                                                                           \
-        case CSTAR_AND: return (T)(a & b);                                                                           \
-        case CSTAR_OR: return (T)(a | b);                                                                            \
-        case CSTAR_XOR: return (T)(a ^ b);                                                                           \
-        case CSTAR_MIN: return a < b ? a : b;                                                                        \
-        }                                                                                                            \
-        return a > b ? a : b;                                                                                        \
-    }                                                                                                                \
-    static inline void cstar_combine_##KIND(int operator, T *at, T value) {                                          \
-        if (cstar_is_alone) {                                                                                        \
-            *at = cstar_combined_##KIND(operator, *at, value);                                                       \
-            return;                                                                                                  \
-        }                                                                                                            \
-        switch (operator) {                                                                                          \
-        case CSTAR_ADD: __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;                                     \
-        case CSTAR_AND: __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;                                     \
-        case CSTAR_OR: __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;                                       \
-        case CSTAR_XOR: __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;                                     \
-        }                                                                                                            \
-        if (IS_SIGNED && sizeof(T) >= 4) {                                                                           \
-            int op = operator == CSTAR_MIN ? TRIVIUM_MIN : TRIVIUM_MAX;                                              \
-            trivium_rmw((volatile void *)at, sizeof(T), op, (int64_t)value, 0);                                      \
-            return;                                                                                                  \
-        }                                                                                                            \
-        T old = *at;                                                                                                 \
-        while ((operator == CSTAR_MIN ? value < old : value > old) &&                                                \
-               !__atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {               \
-        }                                                                                                            \
-    }
-CSTAR_WHOLE(1, char, 0)
-CSTAR_WHOLE(2, signed char, 0)
-CSTAR_WHOLE(3, unsigned char, 0)
-CSTAR_WHOLE(4, short, 0)
-CSTAR_WHOLE(5, unsigned short, 0)
-CSTAR_WHOLE(6, int, 1)
-CSTAR_WHOLE(7, unsigned, 0)
-CSTAR_WHOLE(8, long, 1)
-CSTAR_WHOLE(9, unsigned long, 0)
-CSTAR_WHOLE(10, long long, 1)
-CSTAR_WHOLE(11, unsigned long long, 0)
-
-/* By the kind of the variable, which the compiler of C* asks for; 0: it is no whole number, and this is never done. */
-static inline __attribute__((always_inline)) void cstar_combine_at(int operator, int kind, void *at, long long value) {
-    switch (kind) {
-    case 1: cstar_combine_1(operator, at, (char)value); return;
-    case 2: cstar_combine_2(operator, at, (signed char)value); return;
-    case 3: cstar_combine_3(operator, at, (unsigned char)value); return;
-    case 4: cstar_combine_4(operator, at, (short)value); return;
-    case 5: cstar_combine_5(operator, at, (unsigned short)value); return;
-    case 6: cstar_combine_6(operator, at, (int)value); return;
-    case 7: cstar_combine_7(operator, at, (unsigned)value); return;
-    case 8: cstar_combine_8(operator, at, (long)value); return;
-    case 9: cstar_combine_9(operator, at, (unsigned long)value); return;
-    case 10: cstar_combine_10(operator, at, value); return;
-    case 11: cstar_combine_11(operator, at, (unsigned long long)value); return;
-    }
-}
-
-/* Before it, what was posted is taken by all: a node takes by plain loads and stores. */
-static inline void cstar_unposted(void) {
-    if (cstar_is_posted) cstar_barrier("posted, then combined");
-}
-
-/* Whether that is so of a variable and of what is sent, by their kinds. The lesser of two is found in the type that both have. */
-static inline int cstar_is_atomic(int operator, int to, int value) {
-#ifdef CSTAR_POSTS
-    return 0;
-#else
-    return to && value && (to == value || operator < CSTAR_MIN);
-#endif
-}
-
 /* ---- Variables of functions ----------------------------------------------------------------------- */
 
 /* All nodes call these at the same places, in the same order, so that a variable lies at one place of a list of all nodes. */
@@ -453,5 +375,75 @@ CSTAR_OPERATORS(long long, INT64_MIN, INT64_MAX, 0LL, CSTAR_BITS)
 CSTAR_OPERATORS(unsigned long long, 0, UINT64_MAX, 0LL, CSTAR_BITS)
 CSTAR_OPERATORS(float, -__builtin_inff(), __builtin_inff(), 0, )
 CSTAR_OPERATORS(double, -__builtin_inf(), __builtin_inf(), 0, )
+
+/* ---- Combining sends -------------------------------------------------------------------------------- */
+
+/* Whole numbers are combined where they lie, if there is a read-modify-write for it: in any order, which changes nothing. Trivium defines CSTAR_POSTS for a
+ * protocol that has none. */
+extern int cstar_is_alone; /* there is one node */
+#define CSTAR_WHOLE(KIND, T, IS_SIGNED)                                                                              \
+    static inline void cstar_combine_##KIND(int operator, T *at, T value) {                                          \
+        if (cstar_is_alone) {                                                                                        \
+            *at = (T)cstar_combine(operator, +*at, +value);                                                          \
+            return;                                                                                                  \
+        }                                                                                                            \
+        switch (operator) {                                                                                          \
+        case CSTAR_ADD: __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;                                     \
+        case CSTAR_AND: __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST); return;                                     \
+        case CSTAR_OR: __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST); return;                                       \
+        case CSTAR_XOR: __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST); return;                                     \
+        }                                                                                                            \
+        if (IS_SIGNED && sizeof(T) >= 4) {                                                                           \
+            int op = operator == CSTAR_MIN ? TRIVIUM_MIN : TRIVIUM_MAX;                                              \
+            trivium_rmw((volatile void *)at, sizeof(T), op, (int64_t)value, 0);                                      \
+            return;                                                                                                  \
+        }                                                                                                            \
+        T old = *at;                                                                                                 \
+        while ((operator == CSTAR_MIN ? value < old : value > old) &&                                                \
+               !__atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {               \
+        }                                                                                                            \
+    }
+CSTAR_WHOLE(1, char, 0)
+CSTAR_WHOLE(2, signed char, 0)
+CSTAR_WHOLE(3, unsigned char, 0)
+CSTAR_WHOLE(4, short, 0)
+CSTAR_WHOLE(5, unsigned short, 0)
+CSTAR_WHOLE(6, int, 1)
+CSTAR_WHOLE(7, unsigned, 0)
+CSTAR_WHOLE(8, long, 1)
+CSTAR_WHOLE(9, unsigned long, 0)
+CSTAR_WHOLE(10, long long, 1)
+CSTAR_WHOLE(11, unsigned long long, 0)
+
+/* By the kind of the variable, which the compiler of C* asks for; 0: it is no whole number, and this is never done. */
+static inline __attribute__((always_inline)) void cstar_combine_at(int operator, int kind, void *at, long long value) {
+    switch (kind) {
+    case 1: cstar_combine_1(operator, at, (char)value); return;
+    case 2: cstar_combine_2(operator, at, (signed char)value); return;
+    case 3: cstar_combine_3(operator, at, (unsigned char)value); return;
+    case 4: cstar_combine_4(operator, at, (short)value); return;
+    case 5: cstar_combine_5(operator, at, (unsigned short)value); return;
+    case 6: cstar_combine_6(operator, at, (int)value); return;
+    case 7: cstar_combine_7(operator, at, (unsigned)value); return;
+    case 8: cstar_combine_8(operator, at, (long)value); return;
+    case 9: cstar_combine_9(operator, at, (unsigned long)value); return;
+    case 10: cstar_combine_10(operator, at, value); return;
+    case 11: cstar_combine_11(operator, at, (unsigned long long)value); return;
+    }
+}
+
+/* Before it, what was posted is taken by all: a node takes by plain loads and stores. */
+static inline void cstar_unposted(void) {
+    if (cstar_is_posted) cstar_barrier("posted, then combined");
+}
+
+/* Whether that is so of a variable and of what is sent, by their kinds. The lesser of two is found in the type that both have. */
+static inline int cstar_is_atomic(int operator, int to, int value) {
+#ifdef CSTAR_POSTS
+    return 0;
+#else
+    return to && value && (to == value || operator < CSTAR_MIN);
+#endif
+}
 
 #endif

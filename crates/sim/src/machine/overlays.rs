@@ -53,7 +53,9 @@ pub(super) fn put_together(names: &[Value]) -> Result<Table, NodeError> {
     let mut table = load::whole(&format!("machines/{machine}.toml"), text)?;
     let mut laid: Vec<Laid> = Vec::new();
     for &name in overlays {
-        let keys = keys_of(name)?;
+        let own = own(name)?;
+        let mut keys = Vec::new();
+        leaves(&own, "", &mut keys);
         if laid.iter().any(|before| before.name == name) {
             return Err(NodeError::input(format!("the overlay `{name}` is named twice")).help("name it once"));
         }
@@ -69,8 +71,6 @@ pub(super) fn put_together(names: &[Value]) -> Result<Table, NodeError> {
             let help = format!("lay it over a machine with `{missing}`, as in `m-machine+{name}`");
             return Err(NodeError::input(what).help(help));
         }
-        let mut own = own(name)?;
-        own.remove("about");
         load::lay_over(&mut table, own);
         laid.push(Laid { name: name.to_string(), keys });
     }
@@ -84,14 +84,6 @@ fn contradicts<'a>(before: &Laid, keys: &'a [(String, Value)]) -> Option<&'a str
 }
 
 /// What an overlay sets.
-fn keys_of(name: &str) -> Result<Vec<(String, Value)>, NodeError> {
-    let mut own = own(name)?;
-    own.remove("about");
-    let mut keys = Vec::new();
-    leaves(&own, "", &mut keys);
-    Ok(keys)
-}
-
 fn own(name: &str) -> Result<Table, NodeError> {
     let Some((_, text)) = OVERLAYS.iter().find(|overlay| overlay.0 == name) else {
         let names: Vec<_> = OVERLAYS.iter().map(|overlay| overlay.0).collect();
@@ -102,7 +94,9 @@ fn own(name: &str) -> Result<Table, NodeError> {
         };
         return Err(NodeError::input(what).help(format!("{near}there are {}", names.join(", "))));
     };
-    load::table_of(&format!("machines/overlays/{name}.toml"), text)
+    let mut own = load::table_of(&format!("machines/overlays/{name}.toml"), text)?;
+    own.remove("about");
+    Ok(own)
 }
 
 fn no_machine(name: &str) -> NodeError {

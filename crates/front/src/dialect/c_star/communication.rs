@@ -450,7 +450,8 @@ impl Loops<'_, '_> {
         let find = self.find(&indexed, axes, right, &found);
         self.get_all(ahead);
         if let (Sent::Combined(operator), true) = (sent, is_at_once) {
-            let text = self.combine_at_once((&indexed, axes, right), noted, (&word, operator), (&found, &find));
+            let (place, value) = (self.at(&indexed, axes, OWN), self.text(right));
+            let text = self.combine((&indexed, &found), (&word, operator), noted, (&place, &value), &find);
             ahead.declare(&about(op, &text));
             return None;
         }
@@ -463,7 +464,10 @@ impl Loops<'_, '_> {
                 let stored = indexed.sent(&found.at(&indexed), &found.own(), self.draft.has_calls);
                 format!("{}{over}{stored} ", indexed.is_word())
             }
-            Sent::Combined(operator) => self.combine(&indexed, (&word, operator), &found),
+            Sent::Combined(operator) => {
+                let (place, value) = (found.at(&indexed), found.own());
+                self.combine((&indexed, &found), (&word, operator), Noted::default(), (&place, &value), "")
+            }
             Sent::Posted => {
                 let point = self.point_of_post(&indexed);
                 format!("{point}{}", self.post(&indexed, &word, &found))
@@ -506,32 +510,23 @@ impl Loops<'_, '_> {
     }
 
     /// What is combined by a read-modify-write where it lies, if these are whole numbers for which there is one; else it is posted. Either keeps to what the flow
-    /// knows of the first.
-    fn combine(&mut self, indexed: &Indexed, (word, operator): (&str, &str), found: &Found) -> String {
-        let noted = self.noted(|loops| loops.access(&indexed.name, combined(operator)));
-        let over = positions(&found.shape, &noted);
-        let point = self.point(noted.accesses);
-        let (test, at, value) = (found.is_atomic(indexed, operator), found.at(indexed), found.own());
-        let combined = indexed.combined(operator, &at, &value);
-        let post = self.post(indexed, word, found);
-        format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {post}")
-    }
-
-    /// The same of what does not hang on what is stored.
-    fn combine_at_once(
+    /// knows of the first. `noted`: what a value at a place takes to find; `find`: what finds all of them before, if nothing has.
+    fn combine(
         &mut self,
-        (indexed, axes, right): (&Indexed, &[Expression], &Expression),
-        mut noted: Noted,
+        (indexed, found): (&Indexed, &Found),
         (word, operator): (&str, &str),
-        (found, find): (&Found, &str),
+        mut noted: Noted,
+        (place, value): (&str, &str),
+        find: &str,
     ) -> String {
         noted.join(&self.noted(|loops| loops.access(&indexed.name, combined(operator))));
         let over = positions(&found.shape, &noted);
         let point = self.point(noted.accesses);
-        let (test, at, value) = (found.is_atomic(indexed, operator), self.at(indexed, axes, OWN), self.text(right));
-        let combined = indexed.combined(operator, &at, &value);
-        let (spaces, post) = (self.spaces(found), self.post(indexed, word, found));
-        format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {{ {spaces}{over}{find}{post}}} ")
+        let test = found.is_atomic(indexed, operator);
+        let combined = indexed.combined(operator, place, value);
+        let before = if find.is_empty() { String::new() } else { format!("{}{over}{find}", self.spaces(found)) };
+        let post = self.post(indexed, word, found);
+        format!("{point}if ({test}) {{ cstar_unposted(); {over}{combined} }} else {{ {before}{post}}} ")
     }
 
     /// All have posted, and take what is theirs: another barrier is not needed before.

@@ -2,7 +2,7 @@
 //! them there.
 
 use super::Loops;
-use super::communication::{Found, OWN};
+use super::communication::{Found, Indexed, OWN};
 use super::expressions::{SCALAR_HELP, dimensions};
 use super::flow::{GET, SEND, WRITE};
 use super::parallel::{Ahead, callee, is_parallel, positions, two_ways, variable_of};
@@ -30,6 +30,19 @@ struct Shift<'e> {
     distance: &'e Expression,
 }
 
+impl Shift<'_> {
+    /// The position at a distance, in C; below 0 where there is none.
+    fn place(&self, indexed: &Indexed, dimension: &str, distance: &str) -> String {
+        let wraps = u8::from(self.fill.is_none());
+        format!("cstar_shift({}, {OWN}, {}, {distance}, {wraps})", indexed.object, whole(dimension))
+    }
+}
+
+/// A number of steps, or of a dimension: what has no bits is refused where it stands.
+fn whole(text: &str) -> String {
+    format!("(({text}) | 0)")
+}
+
 impl Loops<'_, '_> {
     /// `from_torus_dim(p, k, d)` is `[(. + d) %% dimof(S, k)]p` of dimension k, with `[.]` of the others. `from_grid_dim(p, f, k, d)` gives f where that is
     /// outside of the shape.
@@ -41,8 +54,7 @@ impl Loops<'_, '_> {
         shift.fill.iter().for_each(|fill| self.inside(fill, ahead));
         [shift.dimension, shift.distance].iter().for_each(|part| self.once(part, ahead));
         let (dimension, distance) = (self.text(shift.dimension), self.text(shift.distance));
-        let wraps = u8::from(shift.fill.is_none());
-        let place = format!("cstar_shift({}, {OWN}, ({dimension}) | 0, ({distance}) | 0, {wraps})", indexed.object);
+        let place = shift.place(&indexed, &dimension, &whole(&distance));
         // It has the type of what is shifted, wherever it comes from.
         let cast = if indexed.is_number { format!("({})", indexed.ty()) } else { String::new() };
         let fill = shift.fill.map(|fill| format!("{cast}({})", self.text(fill)));
@@ -96,12 +108,9 @@ impl Loops<'_, '_> {
         let (ty, place, value) = (indexed.ty(), self.temporary(), self.temporary());
         let found = Found { place, value, shape: current, ty };
         let (dimension, distance) = (self.text(shift.dimension), self.text(shift.distance));
-        let moved = |distance: &str| {
-            let wraps = u8::from(shift.fill.is_none());
-            format!("cstar_shift({}, {OWN}, ({dimension}) | 0, {distance}, {wraps})", indexed.object)
-        };
-        let distance = format!("(({distance}) | 0)");
-        let mut find = format!("{}[cstar_vp] = {}; ", found.place, moved(&distance));
+        let distance = whole(&distance);
+        let place = shift.place(&indexed, &dimension, &distance);
+        let mut find = format!("{}[cstar_vp] = {place}; ", found.place);
         find.push_str(&format!("{} = ({}); ", found.own(), self.text(sent)));
         let mut spaces = self.spaces(&found);
         let filled = shift.fill.map(|fill| {
@@ -109,7 +118,8 @@ impl Loops<'_, '_> {
             spaces.push_str(&self.space(&found.ty, &name, &found.shape));
             find.push_str(&format!("{name}[cstar_vp] = ({}); ", self.text(fill)));
             let own = indexed.object(&format!("(&{}[cstar_vp])", indexed.variable));
-            format!("if ({} < 0) {own} = {name}[cstar_vp]; ", moved(&format!("-(int64_t){distance}")))
+            let from = shift.place(&indexed, &dimension, &format!("-(int64_t){distance}"));
+            format!("if ({from} < 0) {own} = {name}[cstar_vp]; ")
         });
         self.get_all(ahead);
         let over = self.loop_over(&found.shape, noted);

@@ -19,6 +19,11 @@ fn extreme(object: &str, is_greatest: bool) -> String {
     )
 }
 
+/// The position so many steps away in a dimension, as the library finds it.
+fn moved(shape: &ParallelShape, dimension: &str, distance: &str, wraps: bool) -> String {
+    format!("cstar_moved(&{}, cstar_vp, {dimension}, {distance}, {})", object(shape), u8::from(wraps))
+}
+
 impl Meant<'_, '_> {
     /// Where a left index is: the number of a position, or an error that names the position that asks, if one does.
     fn position(&self, shape: &ParallelShape, asking: Option<&ParallelShape>, indices: &[String]) -> String {
@@ -65,11 +70,7 @@ impl Meant<'_, '_> {
         let (dimension, distance) = (self.value(dimension, code), self.value(distance, code));
         let (name, shape) = (self.temporary(), self.shape());
         let value = self.place(operand, "cstar_at", code);
-        let to = format!(
-            "cstar_moved(&{}, cstar_vp, {dimension}, {distance}, {})",
-            object(&shape),
-            u8::from(border.is_none())
-        );
+        let to = moved(&shape, &dimension, &distance, border.is_none());
         let taken = match border {
             Some(border) => format!("if (cstar_at < 0) {name}[cstar_vp] = {border}; else {name}[cstar_vp] = {value};"),
             None => format!("{name}[cstar_vp] = {value};"),
@@ -110,16 +111,13 @@ impl Meant<'_, '_> {
         };
         let value = kept(sent, self);
         let filled = border.map(|border| kept(border, self));
-        let moved = |distance: &str| {
-            let wraps = u8::from(border.is_none());
-            format!("int cstar_at = cstar_moved(&{}, cstar_vp, {dimension}, {distance}, {wraps});", object(&shape))
-        };
-        let to = format!("{} if (cstar_at >= 0) {place} = {value};", moved(&distance));
+        let moved = |distance: &str| moved(&shape, &dimension, distance, border.is_none());
+        let to = format!("int cstar_at = {}; if (cstar_at >= 0) {place} = {value};", moved(&distance));
         code.push_str(&each_of_nodes(&shape, "", &to));
         let own = self.place(operand, "cstar_vp", code);
         if let Some(filled) = filled {
-            let filled = format!("{} if (cstar_at < 0) {own} = {filled};", moved(&format!("-({distance})")));
-            code.push_str(&each(&shape, &filled));
+            let from = moved(&format!("-({distance})"));
+            code.push_str(&each(&shape, &format!("if ({from} < 0) {own} = {filled};")));
         }
         Some(Changed { name: (operand.first, operand.last), value: own, shape })
     }
