@@ -36,7 +36,7 @@ void cstar_check(const struct cstar_shape *shape) {
 
 static void check_dimension(const struct cstar_shape *shape, int dimension) {
     if (dimension >= 0 && dimension < shape->rank) return;
-    fail("c-star: the shape %s has %d dimensions, and this is about dimension %d", shape->name, shape->rank, dimension);
+    fail("c-star: the shape %s has %d dimension%s, and this is about dimension %d", shape->name, shape->rank, shape->rank == 1 ? "" : "s", dimension);
 }
 
 int cstar_rankof(const struct cstar_shape *shape) { return shape->rank; }
@@ -67,7 +67,7 @@ static const char *named(const struct cstar_shape *shape, int position) {
 int cstar_position(const struct cstar_shape *shape, const struct cstar_shape *asking, int position, int count,
                    const long long *indices) {
     if (count != shape->rank) {
-        fail("c-star: the shape %s has %d dimensions, and %d left indices stand here", shape->name, shape->rank, count);
+        fail("c-star: the shape %s has %d dimension%s, and %d left indices stand here", shape->name, shape->rank, shape->rank == 1 ? "" : "s", count);
     }
     int found = 0;
     for (int i = 0; i < count; i++) {

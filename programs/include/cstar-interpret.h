@@ -13,6 +13,9 @@
 
 #include "trivium.h"
 
+/* What sizes and indices are joined with: of what is no whole number the C compiler names this type. */
+typedef int cstar_whole_number;
+
 struct cstar_shape {
     const char *name;
     int rank, size[4], below[4];

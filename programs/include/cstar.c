@@ -74,27 +74,60 @@ static int64_t ask(int what, const void *shared, size_t bytes, const void *own) 
     return trivium_split_phase(what, (void *)shared, bytes, (void *)own);
 }
 
+/* Bytes that are got or sent: what call does it, where they lie in shared memory, and where in private memory. */
+struct request {
+    int what;
+    const char *shared, *own;
+    size_t bytes;
+};
+
+static void begin(struct request request) {
+    while (request.bytes) {
+        size_t rest = block - (uintptr_t)request.shared % block, now = request.bytes < rest ? request.bytes : rest;
+        while (!ask(request.what, request.shared, now, request.own)) ask(TRIVIUM_SPLIT_SYNC, slots, 0, 0);
+        request.shared += now;
+        request.own += now;
+        request.bytes -= now;
+    }
+}
+
+#ifdef CSTAR_BULK
+/* A request that begins where the last one ends, in both memories, goes with it, in one call for each block. The last one waits here for others. */
+static struct request last;
+
+static void begin_last(void) {
+    begin(last);
+    last.bytes = 0;
+}
+
+static void move(struct request request) {
+    if (request.what == last.what && request.shared == last.shared + last.bytes && request.own == last.own + last.bytes) {
+        last.bytes += request.bytes;
+        return;
+    }
+    begin_last();
+    last = request;
+}
+#else
+static void begin_last(void) {}
+static void move(struct request request) { begin(request); }
+#endif
+
 void cstar_wait(void) {
+    begin_last();
     ask(TRIVIUM_SPLIT_SYNC, slots, 0, 0);
     cstar_under_way = 0;
     used = 0;
     __asm__ volatile("" ::: "memory");
 }
 
-static void move(int what, const char *shared, const char *own, size_t bytes) {
-    cstar_under_way = 1;
-    while (bytes) {
-        size_t rest = block - (uintptr_t)shared % block, now = bytes < rest ? bytes : rest;
-        while (!ask(what, shared, now, own)) ask(TRIVIUM_SPLIT_SYNC, slots, 0, 0);
-        shared += now;
-        own += now;
-        bytes -= now;
-    }
-}
-
 void cstar_get_far(void *to, const void *from, size_t bytes) {
-    if (block) move(TRIVIUM_SPLIT_GET, from, to, bytes);
-    else memcpy(to, from, bytes);
+    if (!block) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    cstar_under_way = 1;
+    move((struct request){TRIVIUM_SPLIT_GET, from, to, bytes});
 }
 
 void cstar_send_far(void *to, const void *value, size_t bytes) {
@@ -103,7 +136,8 @@ void cstar_send_far(void *to, const void *value, size_t bytes) {
         return;
     }
     if (used + bytes > VALUES) cstar_wait();
-    move(TRIVIUM_SPLIT_PUT, to, memcpy(values + used, value, bytes), bytes);
+    cstar_under_way = 1;
+    move((struct request){TRIVIUM_SPLIT_PUT, to, memcpy(values + used, value, bytes), bytes});
     used += bytes;
 }
 
@@ -186,7 +220,7 @@ struct cstar_bounds cstar_bounds_from(const struct cstar_shape *shape, int posit
     return at;
 }
 
-void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, int first, int coordinate, int64_t a, int64_t b,
+void *cstar_near_of(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int first, int coordinate, int64_t a, int64_t b,
                     int64_t c, int64_t d, int *count) {
     const int64_t indices[] = {a, b, c, d};
     int last = shape->rank - 1, place = 0;
@@ -289,7 +323,7 @@ void *cstar_space(const struct cstar_shape *shape, size_t bytes) {
 void cstar_release(void *pointer) { free(*(void **)pointer); }
 
 void cstar_no_dimension(const struct cstar_shape *shape, int dimension) {
-    fail("c-star: the shape %s has %d dimensions, and this is about dimension %d", shape->name, shape->rank, dimension);
+    fail("c-star: the shape %s has %d dimension%s, and this is about dimension %d", shape->name, shape->rank, shape->rank == 1 ? "" : "s", dimension);
 }
 
 void cstar_outside(const struct cstar_shape *shape, struct cstar_who who, int dimension, int64_t index) {
@@ -317,12 +351,12 @@ int cstar_shift(const struct cstar_shape *shape, const struct cstar_bounds *run,
     return place;
 }
 
-void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
+void *cstar_elsewhere(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     int position, node = cstar_locate(shape, place, &position);
     return (char *)cstar_part_of(own, bytes, shape, node) + (size_t)position * bytes;
 }
 
-void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
+void *cstar_far(const volatile void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
                 int64_t c, int64_t d) {
     const int64_t indices[] = {a, b, c, d};
     int place = 0;
@@ -334,7 +368,7 @@ void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, 
 }
 
 void cstar_no_rank(const struct cstar_shape *shape, int indices) {
-    fail("c-star: the shape %s has %d dimensions, and %d left indices stand here", shape->name, shape->rank, indices);
+    fail("c-star: the shape %s has %d dimension%s, and %d left indices stand here", shape->name, shape->rank, shape->rank == 1 ? "" : "s", indices);
 }
 
 /* ---- Contexts ------------------------------------------------------------------------------------- */
@@ -529,12 +563,14 @@ static void pass(int node, int number, int64_t value, int64_t turn) {
     if (block >= sizeof *to) {
         struct message whole = {value, turn};
         cstar_send_far(to, &whole, sizeof whole);
+        begin_last();
         return;
     }
     if (block) {
         cstar_send_far(&to->value, &value, sizeof value);
         cstar_wait();
         cstar_send_far(&to->turn, &turn, sizeof turn);
+        begin_last();
         return;
     }
     *(volatile int64_t *)&to->value = value;
@@ -608,12 +644,12 @@ static int64_t broadcast(int64_t value, int is_owner) {
     return value;
 }
 
-void cstar_broadcast(void *to, const void *from, size_t bytes, const void *own, size_t part) {
+void cstar_broadcast(void *to, const volatile void *from, size_t bytes, const volatile void *own, size_t part) {
     int is_owner = cstar_is_own(from, own, part);
     for (size_t at = 0; at < bytes; at += sizeof(int64_t)) {
         size_t now = bytes - at < sizeof(int64_t) ? bytes - at : sizeof(int64_t);
         int64_t value = 0;
-        if (is_owner) memcpy(&value, (const char *)from + at, now);
+        if (is_owner) memcpy(&value, (const void *)((const volatile char *)from + at), now);
         value = broadcast(value, is_owner);
         memcpy((char *)to + at, &value, now);
     }

@@ -26,6 +26,7 @@ enum { cstar_naive = 1 };
 #ifdef CSTAR_CALLS
 enum { cstar_calls = 1 };
 #endif
+/* With CSTAR_BULK what lies side by side goes by one call: cstar.c. */
 /* And for this: single values, reductions and barriers go through a tree of the nodes. */
 #ifdef CSTAR_TREES
 enum { cstar_trees = 1 };
@@ -35,6 +36,9 @@ enum { cstar_trees = 1 };
 #pragma clang diagnostic ignored "-Wbitwise-instead-of-logical"
 
 enum { CSTAR_RANK = 4 };
+
+/* Indices, distances and sizes are joined with a zero of this type, and so are the operands of & | ^: what is no whole number has no bits. */
+typedef int cstar_whole_number;
 
 struct cstar_state;
 
@@ -175,14 +179,14 @@ static inline size_t cstar_part(const struct cstar_shape *shape, size_t bytes) {
  * accesses do. */
 void cstar_get_far(void *to, const void *from, size_t bytes);
 void cstar_send_far(void *to, const void *value, size_t bytes);
-static inline int cstar_is_own(const void *place, const void *own, size_t part) { return (uintptr_t)place - (uintptr_t)own < part; }
-static inline void cstar_get(void *to, const void *from, size_t bytes, const void *own, size_t part) {
-    if (cstar_is_own(from, own, part)) __builtin_memcpy(to, from, bytes);
-    else cstar_get_far(to, from, bytes);
+static inline int cstar_is_own(const volatile void *place, const volatile void *own, size_t part) { return (uintptr_t)place - (uintptr_t)own < part; }
+static inline void cstar_get(void *to, const volatile void *from, size_t bytes, const volatile void *own, size_t part) {
+    if (cstar_is_own(from, own, part)) __builtin_memcpy(to, (const void *)from, bytes);
+    else cstar_get_far(to, (const void *)from, bytes);
 }
-static inline void cstar_send(void *to, const void *value, size_t bytes, const void *own, size_t part) {
-    if (cstar_is_own(to, own, part)) __builtin_memcpy(to, value, bytes);
-    else cstar_send_far(to, value, bytes);
+static inline void cstar_send(volatile void *to, const void *value, size_t bytes, const volatile void *own, size_t part) {
+    if (cstar_is_own(to, own, part)) __builtin_memcpy((void *)to, value, bytes);
+    else cstar_send_far((void *)to, value, bytes);
 }
 
 /* Which position asks, for an error; of rank 0: none. */
@@ -223,35 +227,35 @@ int cstar_shift(const struct cstar_shape *shape, const struct cstar_bounds *run,
                 int wraps);
 
 /* Where the part of a variable of another node lies. */
-static inline void *cstar_part_of(const void *own, size_t bytes, const struct cstar_shape *shape, int node) {
+static inline void *cstar_part_of(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int node) {
     return (void *)((uintptr_t)own + (uintptr_t)((intptr_t)(node - trivium_node()) * (intptr_t)cstar_part(shape, bytes)));
 }
 
 /* Whose a place is, and which of that node's positions. */
 int cstar_locate(const struct cstar_shape *shape, int place, int *position);
-void *cstar_elsewhere(const void *own, size_t bytes, const struct cstar_shape *shape, int place);
+void *cstar_elsewhere(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int place);
 
 /* Where the element of a variable at a place of any node lies; and by its indices. */
-static inline void *cstar_of(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
+static inline void *cstar_of(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     unsigned position = (unsigned)(place - shape->state->first);
     if (!shape->state->across && position < (unsigned)shape->state->count) return (char *)own + (size_t)position * bytes;
     return cstar_elsewhere(own, bytes, shape, place);
 }
-static inline void *cstar_at(const void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_bounds *run,
+static inline void *cstar_at(const volatile void *own, size_t bytes, const struct cstar_shape *shape, const struct cstar_bounds *run,
                              int position, int64_t a, int64_t b, int64_t c, int64_t d) {
     return cstar_of(own, bytes, shape, cstar_place(shape, run, position, a, b, c, d));
 }
 /* The same, where that is seldom asked for. */
-void *cstar_far(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
+void *cstar_far(const volatile void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_who who, int64_t a, int64_t b,
                 int64_t c, int64_t d);
 
 /* What the positions of a run find so many steps from themselves: what the address of position 0 would be. Null if there is nothing. Either is so for as many
  * positions as `count` tells. */
-void *cstar_near_of(const void *own, size_t bytes, const struct cstar_shape *shape, int begin, int last, int64_t a, int64_t b,
+void *cstar_near_of(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int begin, int last, int64_t a, int64_t b,
                     int64_t c, int64_t d, int *count);
 
 /* The run is cut to those; the next one goes on there. */
-static inline void *cstar_near(const void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds *run,
+static inline void *cstar_near(const volatile void *own, size_t bytes, const struct cstar_shape *shape, struct cstar_bounds *run,
                                int64_t a, int64_t b, int64_t c, int64_t d) {
     /* Indices in all dimensions but the last are the same for the run. */
     int64_t indices[] = {a, b, c, d};
@@ -263,7 +267,7 @@ static inline void *cstar_near(const void *own, size_t bytes, const struct cstar
 }
 
 /* Where the element at a place lies if that is this node's; else null. */
-static inline void *cstar_own(const void *own, size_t bytes, const struct cstar_shape *shape, int place) {
+static inline void *cstar_own(const volatile void *own, size_t bytes, const struct cstar_shape *shape, int place) {
     int position, node = cstar_locate(shape, place, &position);
     return node == trivium_node() ? (char *)own + (size_t)position * bytes : 0;
 }
@@ -313,7 +317,7 @@ void cstar_locals(const struct cstar_shape *shape, size_t bytes, void **variable
 void cstar_from_child(int child, void *value, size_t bytes);
 void cstar_from_root(void *value, size_t bytes);
 /* All nodes get what one of them has in its part of a variable. */
-void cstar_broadcast(void *to, const void *from, size_t bytes, const void *own, size_t part);
+void cstar_broadcast(void *to, const volatile void *from, size_t bytes, const volatile void *own, size_t part);
 #else
 /* What each node has is shared, and each combines all of it. */
 void cstar_share(const void *value, size_t bytes);

@@ -108,6 +108,8 @@ pub(crate) struct Body {
     pub wholes: Vec<Whole>,
     /// The function's name.
     pub name: String,
+    /// The first token of its declarator; none outside of functions.
+    pub declarator: Option<usize>,
     /// Whether only functions of this file name it.
     pub is_static: bool,
     /// Of a function that C* calls in a way of its own.

@@ -14,11 +14,15 @@ const DECLARED: &str = "shape [13]S, [3][5]T;\nint:S x, y, w[3];\ndouble:T z;\ns
 /// A function with this body, line 6 of its file; without markers and white space.
 fn body(body: &str) -> Result<String, String> {
     let text = made(&format!("{DECLARED}static void f(int s, int *v) {{\n{body}\n}}\n"))?;
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let plain = plain(&lines.collect::<String>());
+    let plain = without_markers(&text);
     let begin = plain.find("int*v){").expect("the function") + "int*v){".len();
     let end = plain[begin..].find("}__attribute__((constructor(201)))").expect("its end") + begin;
     Ok(plain[begin..end].to_string())
+}
+
+/// The same of all of a text.
+fn without_markers(text: &str) -> String {
+    plain(&text.lines().filter(|line| !line.starts_with('#')).collect::<String>())
 }
 
 /// Text as [`body`] gives it.
@@ -75,7 +79,7 @@ fn a_context_is_kept_while_its_block_lasts() {
 /// What a position of S gets of a variable, from the position that lies opposite.
 fn got(variable: &str) -> String {
     format!(
-        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, &cstar_run.at, cstar_vp, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run.at, cstar_vp, 0)) | 0, 0, 0, 0))"
+        "(*(__typeof__({variable}))cstar_at({variable}, sizeof *{variable}, &cstar_shape_S, &cstar_run.at, cstar_vp, (12 - cstar_coordinate(&cstar_shape_S, &cstar_run.at, cstar_vp, 0)) | (cstar_whole_number)0, 0, 0, 0))"
     )
 }
 
@@ -126,7 +130,7 @@ fn a_reduction_shares_the_loop_before_it() {
 fn what_is_near_is_found_by_runs() {
     let near = "cstar_near(y, sizeof *y, &cstar_shape_S, &cstar_run.at, -(int64_t)(1), 0, 0, 0)";
     let found = "(char *)cstar_run.near[0] + cstar_vp * (int)sizeof *y";
-    let at = "cstar_far(y, sizeof *y, &cstar_shape_S, cstar_who(&cstar_run.at, cstar_vp), (cstar_coordinate(&cstar_shape_S, &cstar_run.at, cstar_vp, 0) - 1) | 0, 0, 0, 0)";
+    let at = "cstar_far(y, sizeof *y, &cstar_shape_S, cstar_who(&cstar_run.at, cstar_vp), (cstar_coordinate(&cstar_shape_S, &cstar_run.at, cstar_vp, 0) - 1) | (cstar_whole_number)0, 0, 0, 0)";
     let each = "for (int cstar_vp = cstar_run.at.begin; cstar_vp < cstar_run.at.end; cstar_vp++)";
     becomes(
         "with (S) x = [. - 1]y;",
@@ -137,6 +141,28 @@ fn what_is_near_is_found_by_runs() {
                {{ x[cstar_vp] = (*(__typeof__(y))(cstar_run.near[0] ? {found} : (char *){at})); }} }}"
         ),
     );
+}
+
+/// Names of enumerations are types, which shapes follow, and not types that enumerations have.
+#[test]
+fn an_enumeration_may_be_parallel() {
+    let made =
+        made("enum color { RED, GREEN };\nenum size : char { SMALL };\nshape [3]S;\nenum color:S c;\nenum size:S t;\n")
+            .unwrap();
+    let made = without_markers(&made);
+    assert!(made.contains("enumcolor*c;enumsize*t;"), "{made}");
+}
+
+/// The C compiler would take the square of the loops of all functions that it puts into one.
+#[test]
+fn a_function_of_many_loops_is_never_a_part_of_its_callers() {
+    let function = |count: usize| {
+        let statements = "x = [3 - .]y; y = [3 - .]x; ".repeat(count);
+        let text = made(&format!("{DECLARED}static int *f(int *v) {{ with (S) {{ {statements} }} return v; }}\n"));
+        without_markers(&text.unwrap())
+    };
+    assert!(function(10).contains("staticint__attribute__((noinline))*f("), "{}", function(10));
+    assert!(!function(2).contains("noinline"));
 }
 
 /// The barriers of a body, each with the text from it to the next one.
@@ -357,13 +383,16 @@ fn mistakes_have_their_places() {
 }
 
 /// Declarations with the column of their first mistake, and what is said of it.
-const WRONG_DECLARATIONS: [(&str, usize, &str); 21] = [
+const WRONG_DECLARATIONS: [(&str, usize, &str); 24] = [
     ("shape [1][2][3][4][5]V;", 22, "a shape has 1 to 4 dimensions, and `V` has 5 dimensions"),
     ("shape V;", 7, "a shape has 1 to 4 dimensions, and `V` has no sizes"),
     ("shape []V;", 8, "the number of positions (shapes without sizes are not there yet) is expected here"),
     ("double:Q w;", 8, "`Q` is not a shape"),
     ("int:S *q;", 8, "pointers to parallel variables and functions are not there"),
     ("int:S (*q)(int:S a);", 9, "pointers to parallel variables and functions are not there"),
+    ("int *:S q;", 5, "pointers to parallel variables, and parallel pointers, are not there"),
+    ("int q:S;", 6, "the shape stands after the type, and not after the name"),
+    ("enum e { A } *:S q;", 14, "pointers to parallel variables, and parallel pointers, are not there"),
     ("int:S *q(void);", 8, "a function gives no pointer to parallel values"),
     ("int q(int:S *a);", 14, "a parallel parameter of this type is not there"),
     ("int:S q(int:T a);", 7, "the values of a function have one shape, and these have T and S"),

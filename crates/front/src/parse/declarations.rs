@@ -82,6 +82,9 @@ impl Parser<'_> {
             self.attributes()?;
             let mut declarator = self.declarator(&specifiers)?;
             self.behind_declarator()?;
+            if self.is_parallel_at(self.at) {
+                return Err(self.late_shape(&declarator));
+            }
             if self.is_c_star() {
                 self.parallel_declaration(&mut declarator, &specifiers, place);
             }
@@ -232,7 +235,8 @@ impl Parser<'_> {
         let parallel = parameters.list.iter().filter(|(_, ty)| ty.parallel.is_some());
         let parallel = parallel.filter_map(|(name, _)| name.clone()).collect();
         let is_static = self.draft.statics.contains(&name);
-        self.function = Body { name, is_static, signature, parallel, ..Body::default() };
+        let declarator = Some(declarator.first);
+        self.function = Body { name, declarator, is_static, signature, parallel, ..Body::default() };
         let block = self.compound(false)?;
         self.current = None;
         self.end_body(Some(block));

@@ -4,7 +4,7 @@
 use super::declarations::Place;
 use super::declarators::{Declarator, Parameters};
 use super::specifiers::{STORAGE, Specifiers};
-use super::{Parse, Parser};
+use super::{Failed, Parse, Parser};
 use crate::draft::FileVariable;
 use crate::tree::LocalVariable;
 use crate::types::{ParallelShape, ParallelValue, Shape, Signature, Type};
@@ -27,6 +27,20 @@ impl Parser<'_> {
         self.draft.edits.remove(self.at + 1);
         self.at += 2;
         Some(shape)
+    }
+
+    /// A shape that stands after a declarator.
+    pub(super) fn late_shape(&mut self, declarator: &Declarator) -> Failed {
+        let (first, at) = (declarator.first, self.at);
+        if self.word_at(first) == "*" {
+            self.error(first, at + 1, "pointers to parallel variables, and parallel pointers, are not there")
+                .help("a parallel variable is a number or a structure at each position: double:S a");
+        } else {
+            let shape = self.word_at(at + 1).to_string();
+            self.error(at, at + 1, "the shape stands after the type, and not after the name")
+                .help(format!("write: int:{shape} x"));
+        }
+        Failed
     }
 
     /// Says that parallel things are not there in this place.

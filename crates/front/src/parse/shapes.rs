@@ -159,7 +159,8 @@ impl Parser<'_> {
             self.whole(size, true);
             let text = self.draft.edits.text(self.draft.lexed, begin, self.at - 1);
             asserted.push_str(&format!(
-                " _Static_assert((({text}) | 0) > 0 && ({text}) <= 0x7fffffff, \"a shape has one position or more in each dimension, and at most 2147483647\");"
+                " _Static_assert((({text}) | {}) > 0 && ({text}) <= 0x7fffffff, \"a shape has one position or more in each dimension, and at most 2147483647\");",
+                c_star::WHOLE
             ));
             sizes.push(format!("({text})"));
             self.expect("]")?;

@@ -328,7 +328,7 @@ impl Parser<'_> {
         if self.kind() == Kind::Name {
             self.at += 1;
         }
-        if self.is(":") {
+        if self.is(":") && !self.is_parallel_at(self.at) {
             self.at += 1;
             self.specifiers()?;
         }

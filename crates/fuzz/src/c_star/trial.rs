@@ -47,6 +47,8 @@ impl Setup {
                 Setup::new("uncached+accesses+naive", &[6, 3]),
                 Setup::new("run+trees", &[4, 2]),
                 Setup::new("swcc+trees+posts", &[3, 5]),
+                Setup::new("uncached+bulk", &[3, 8, 2]),
+                Setup::new("uncached+bulk+trees+posts", &[5, 4]),
             ];
         }
         let nodes = if nodes.is_empty() { &[3][..] } else { nodes };

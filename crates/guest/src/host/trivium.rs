@@ -257,7 +257,7 @@ fn rmw<P: Processor>(node: &NodeState<P>, args: &[i64]) -> Result<ReadModifyWrit
         9 => RmwOp::MinFloat,
         10 => RmwOp::MaxFloat,
         other => {
-            let number = node.number;
+            let (number, other) = (node.number, other as i32);
             Err(ProgramFault::new(format!("node {number}: {other} is not an atomic operation")))?
         }
     };

@@ -235,6 +235,29 @@ mod tests {
 
     const ASKER: (Node, Thread) = (3, 0);
 
+    /// What a node does to its own memory is what its protocol does to that of another.
+    #[test]
+    fn a_read_modify_write_is_the_same_in_memory_and_in_a_handler() {
+        use RmwOp::*;
+        let ops = [Add, And, Or, Xor, Swap, CompareSwap, Min, Max, AddFloat, MinFloat, MaxFloat];
+        let mut words = vec![0, 1, u64::MAX, 1 << 31, 1 << 63, (1 << 63) | (1 << 31), 0x0123_4567_89ab_cdef];
+        for number in [1.5, -2.25, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            words.extend([number.to_bits(), u64::from((number as f32).to_bits())]);
+        }
+        for (op, size) in ops.into_iter().flat_map(|op| [(op, 4), (op, 8)]) {
+            let mask = u64::MAX >> (64 - 8 * size);
+            let words: Vec<u64> = words.iter().map(|word| word & mask).collect();
+            for (old, operand) in words.iter().flat_map(|old| words.iter().map(move |operand| (*old, *operand))) {
+                for expected in [old, 7] {
+                    let atomic = ReadModifyWrite { addr: 64, size, op, operand, expected };
+                    let asked = pending(64, size as u8, 0, Some(&atomic));
+                    let by_handler = asked.operation.apply(size as u8, old, asked.value, asked.expected);
+                    assert_eq!(atomic.apply(old), by_handler, "{op:?} of {old:#x} and {operand:#x}");
+                }
+            }
+        }
+    }
+
     fn performed(deed: Deed, bytes: u64, given: u64) -> Asked {
         let mut asked = Asked::default();
         let access =

@@ -248,6 +248,14 @@ fn a_pass_of_jacobi_gets_what_stands_at_the_edges_of_blocks() {
     }
 }
 
+/// Of these 1,008 the 252 between the two rows of nodes lie side by side: each node gets 31 or 32 numbers, in 4 blocks of 64 bytes. The first of them goes
+/// alone where what its position gets from the left comes from another node, too: at 6 nodes.
+#[test]
+fn what_lies_side_by_side_goes_by_one_call() {
+    let flag = "-DCSTAR_BULK";
+    assert_eq!(messages("Get", 4, flag) - messages("Get", 3, flag), 1_008 - 252 + 8 * 4 + 6 + 7 * 8);
+}
+
 /// What positions get and send at a distance, around the end and at a border; commas; indices of what is left-indexed. What it prints was found by hand.
 #[test]
 fn shifts_and_commas_give_what_was_found_by_hand() {

@@ -16,6 +16,9 @@ fn alone(place: usize) -> String {
     format!("{PLACE}s{place}{PLACE}")
 }
 
+/// A function with more loops is never a part of its callers: how long the C compiler takes grows with the square of a function's loops.
+const MOST_PLACES_INLINED: usize = 12;
+
 /// What a text with places becomes.
 fn resolved(text: &str, barriers: &HashMap<usize, BTreeSet<String>>) -> String {
     let mut parts = text.split(PLACE);
@@ -167,6 +170,9 @@ impl Loops<'_, '_> {
         let (barriers, summary) = placed(&self.flow, begins, is_naive);
         let summary = if is_of_others { summary.without_enters() } else { summary };
         self.draft.summaries.insert(body.name.clone(), summary);
+        if let Some(declarator) = body.declarator.filter(|_| self.places > MOST_PLACES_INLINED) {
+            self.draft.edits.before(declarator, "__attribute__((noinline)) ");
+        }
         // All expressions of a function stand in its block, if that could be read.
         let ranges: Vec<(usize, usize)> = match &body.block {
             Some(block) => vec![(block.first, block.last)],

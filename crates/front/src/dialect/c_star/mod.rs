@@ -8,12 +8,14 @@ mod communication;
 mod expressions;
 mod flow;
 mod parallel;
+mod sends;
 mod shifts;
 mod variables;
 
 use crate::draft::Draft;
 use crate::tree::{Body, Expression, Statement, StatementForm, Whole};
 use crate::types::{ParallelShape, Signature};
+pub(crate) use communication::WHOLE;
 use flow::Flow;
 pub(crate) use flow::Summary;
 pub(crate) use parallel::object;

@@ -2,10 +2,11 @@
 //! them there.
 
 use super::Loops;
-use super::communication::{Found, Indexed, OWN};
+use super::communication::{Indexed, OWN, WHOLE};
 use super::expressions::{SCALAR_HELP, dimensions};
 use super::flow::{GET, SEND, WRITE};
 use super::parallel::{Ahead, callee, is_parallel, positions, two_ways, variable_of};
+use super::sends::Found;
 use crate::edits::about;
 use crate::tree::Expression;
 
@@ -40,7 +41,7 @@ impl Shift<'_> {
 
 /// A number of steps, or of a dimension: what has no bits is refused where it stands.
 fn whole(text: &str) -> String {
-    format!("(({text}) | 0)")
+    format!("(({text}) | {WHOLE})")
 }
 
 impl Loops<'_, '_> {
