@@ -6,12 +6,13 @@
 #include <math.h>
 #include "options.h"
 
-enum { FIXED, WORD, LATENCY, CELL, SERIAL, CELLS, OPTIONS };
+enum { FIXED, WORD, LATENCY, BESIDE, CELL, SERIAL, CELLS, OPTIONS };
 
 static struct option options[OPTIONS] = {
     [FIXED] = {'k', 5, 0, 100000, "cycles that a message takes of its sender"},
     [WORD] = {'v', 1, 0, 1000, "and for each of its words"},
     [LATENCY] = {'l', 11, 0, 100000, "cycles of latency"},
+    [BESIDE] = {'b', 0, 0, 100000, "and cycles of latency beside these"},
     [CELL] = {'c', 35, 1, 100000, "cycles of a cell"},
     [SERIAL] = {'s', 31, 1, 100000, "cycles of a cell in the serial program"},
     [CELLS] = {'n', 16384, 1, 1 << 24, "cells of the largest problem"},
@@ -23,7 +24,7 @@ static double slack(double cells) {
 }
 
 static double generation(double cells, double fixed) {
-    double messages = 4 * (1 + sqrt(cells)), late = (double)options[LATENCY].value - slack(cells);
+    double messages = 4 * (1 + sqrt(cells)), late = (double)(options[LATENCY].value + options[BESIDE].value) - slack(cells);
     return cells * (double)options[CELL].value + messages * (fixed + 2 * (double)options[WORD].value) + (late > 0 ? late : 0);
 }
 
@@ -51,6 +52,7 @@ int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     if (trivium_node() != 0) return 0;
     double fixed = (double)options[FIXED].value;
+    printf("latency: %lld\n", (long long)(options[LATENCY].value + options[BESIDE].value));
     for (int cells = 1; cells <= 16; cells *= 4) printf("generation, %d cells: %.0f\n", cells, generation(cells, fixed));
     printf("generation, 64 cells on one node: %.0f\n", 64 * (double)options[CELL].value);
     for (int cells = 1; cells <= 16; cells *= 4) printf("messages, %d cells: %.0f\nslack, %d cells: %.0f\n", cells, 4 * (1 + sqrt(cells)), cells, slack(cells));

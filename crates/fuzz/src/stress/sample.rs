@@ -71,7 +71,7 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
 }
 
 /// Programs that need protocols of their own.
-const CUSTOM: [(&str, &[&str], Answer); 12] = [
+const CUSTOM: [(&str, &[&str], Answer); 13] = [
     ("em3d-update.c", &["stache", "deferred-update"], Answer::Simulated),
     ("bodies-update.c", &["stache", "update", "migratory"], Answer::Simulated),
     ("lockbench-token.c", &["stache", "token-lock"], Answer::Says("ok")),
@@ -84,6 +84,7 @@ const CUSTOM: [(&str, &[&str], Answer); 12] = [
     ("allgather.c", &["stache", "channel"], Answer::Says("ok")),
     ("copy.c", &["stache-prefetch"], Answer::Says("ok")),
     ("copy.c", &["flash-prefetch"], Answer::Says("ok")),
+    ("mm-life.c", &["stache", "mm"], Answer::Says("ok")),
 ];
 
 impl Sample {

@@ -206,6 +206,12 @@ fn locks_barriers_and_messages_work() {
             Run::of("allgather", &["-n", words]).under(&["stache", "channel"]).nodes(nodes).right();
         }
     }
+    // A line of cells, cells that are their own neighbours, and tori on which a node is a neighbour several times.
+    let lives =
+        [(1, "1", "1"), (2, "1", "1"), (3, "1", "8"), (4, "4", "4"), (6, "2", "3"), (16, "2", "2"), (64, "1", "1")];
+    for (nodes, x, y) in lives {
+        Run::of("mm-life", &["-x", x, "-y", y, "-g", "9"]).under(&["stache", "mm"]).nodes(nodes).right();
+    }
     Run::of("pingpong", &["-n", "10"]).right();
     for protocol in ["stache", "msi", "swcc", "german", "migratory"] {
         for &(nodes, block) in slow::all_or(&[(1, 32), (2, 256), (3, 2048), (8, 64)][..], &[(3, 256)]) {

@@ -42,6 +42,7 @@ mod m_machine;
 mod made;
 mod made_objects;
 mod message_words;
+mod mm_life;
 mod modules;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]
 mod mutant;

@@ -296,6 +296,10 @@ fn what_would_mean_nothing_is_refused() {
     refused(&run("{machin}", ""), claims, "what stands in braces");
     let set = "latencies = [1, 2]\nset = { \"network.latency\" = \"900\" }\n";
     refused(&run("{machine} {latency}", set), claims, "sets network.latency, too");
+    let parameter = "x = [1]\nset = { \"protocol.buffers\" = \"{x}.5\" }\n";
+    refused(&run("{machine} {x}", parameter), claims, "a parameter of a protocol is a whole number");
+    let picture = "[[pictures]]\nfile = \"f.svg\"\ntitle = \"t\"\nkind = \"printed\"\nunit = \"cycles\"\nlines = [{ name = \"one\", run = \"one {x}\", x = [1] }]\n";
+    refused(picture, claims, "does not say after which text");
 }
 
 /// Each names the file, the row and what to do.

@@ -19,6 +19,13 @@ fn interfaces_are_composed_and_the_model_is_exact() {
         let row = rows.iter().find(|row| row["id"] == id).unwrap();
         assert_eq!(row["ours"].as_f64(), Some(value), "{row}");
     }
+    // LIFE slows down by a cycle a generation for each cycle of latency, and its pictures have all runs.
+    let slope = rows.iter().find(|row| row["id"] == "MM-LOGE-005").unwrap();
+    assert_eq!(slope["status"], "ok", "{slope}");
+    for picture in ["life-latency.svg", "life-occupancy.svg"] {
+        let drawn = std::fs::read_to_string(std::path::Path::new(&work).join(picture)).unwrap();
+        assert_eq!(drawn.matches("<circle").count(), 3 * (8 + 9), "{picture}: three runs and the model of each");
+    }
     // All rows are judged, or it is said why not.
     let published = std::fs::read_to_string(crate::harness::root().join("studies/mmachine/mmachine.csv")).unwrap();
     let ids = published.lines().skip(1).filter(|line| line.starts_with("MM-")).count();

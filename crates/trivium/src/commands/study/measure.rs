@@ -204,7 +204,10 @@ impl<'a> Figures<'a> {
     }
 
     /// The number behind a text in what a run's program printed.
-    fn printed(&self, run: &str, after: &str) -> Result<f64, Why> {
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn printed(&self, run: &str, after: &str) -> Result<f64, Why> {
         let number = self.run(run)?.output.split_once(after).and_then(|(_, rest)| leading_number(rest));
         number.ok_or_else(|| format!("run `{run}` printed no number after `{after}`"))
     }

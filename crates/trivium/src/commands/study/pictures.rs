@@ -1,7 +1,7 @@
 //! The pictures of a study.
 
 use super::measure::{Figures, each_of};
-use super::plan::{Picture, PictureKind, Plan, at_or_last, at_place};
+use super::plan::{Line, Picture, PictureKind, Plan, at_or_last, at_place};
 use super::rows::Row;
 use crate::Failure;
 use crate::output;
@@ -40,18 +40,23 @@ fn of_lines(picture: &Picture, lines: &[Curve]) -> Result<Option<String>, Failur
     }
 }
 
-/// Lines of rates or of seconds; none if none of the runs are there.
+/// What a line has at one of its places; none if the run is not there.
+fn absolute_at(kind: PictureKind, line: &Line, (at, x): (usize, u64), source: &Figures) -> Option<f64> {
+    let name = at_place(&line.run, x);
+    if kind == PictureKind::Printed {
+        return source.printed(&name, line.after.as_ref()?).ok();
+    }
+    let seconds = source.seconds(&name).ok()?;
+    let work = at_or_last(&line.work, at).unwrap_or(1.0);
+    let each = each_of(source.run(&name).ok()?, line.each.as_deref()).ok()?;
+    Some(if kind == PictureKind::Rates { work / seconds / 1e6 } else { seconds / each })
+}
+
+/// Lines of rates, of seconds or of what is printed; none if none of the runs are there.
 fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
     let mut lines: Vec<Curve> = Vec::new();
     for line in &picture.lines {
-        let point = |(at, x): (usize, &u64)| {
-            let name = at_place(&line.run, *x);
-            let seconds = source.seconds(&name).ok()?;
-            let work = at_or_last(&line.work, at).unwrap_or(1.0);
-            let run = source.run(&name).ok()?;
-            let each = each_of(run, line.each.as_deref()).ok()?;
-            Some((*x as f64, if picture.kind == PictureKind::Rates { work / seconds / 1e6 } else { seconds / each }))
-        };
+        let point = |(at, x): (usize, &u64)| Some((*x as f64, absolute_at(picture.kind, line, (at, *x), source)?));
         let points: Vec<(f64, f64)> = line.x.iter().enumerate().filter_map(point).collect();
         if !points.is_empty() {
             let like = line.like.as_ref().and_then(|like| lines.iter().position(|line| line.name == *like));
@@ -108,12 +113,16 @@ fn of_times(picture: &Picture, source: &Figures) -> Result<Option<String>, Failu
 
 /// The picture, unless none of its runs are there.
 fn drawn(picture: &Picture, source: &Figures) -> Result<Option<String>, Failure> {
-    if matches!(picture.kind, PictureKind::Rates | PictureKind::Seconds) {
+    if matches!(picture.kind, PictureKind::Rates | PictureKind::Seconds | PictureKind::Printed) {
         return absolute(picture, source);
     }
     let Ok(base) = source.run(&picture.base).map(|run| run.cycles as f64) else { return Ok(None) };
     match picture.kind {
-        PictureKind::Rates | PictureKind::Seconds | PictureKind::Rows | PictureKind::Histogram => Ok(None),
+        PictureKind::Rates
+        | PictureKind::Seconds
+        | PictureKind::Printed
+        | PictureKind::Rows
+        | PictureKind::Histogram => Ok(None),
         PictureKind::Lines => {
             let mut lines: Vec<Curve> = Vec::new();
             for line in &picture.lines {

@@ -99,7 +99,7 @@ pub struct Family {
     pub nodes: Vec<u32>,
     /// Bytes of a block.
     pub blocks: Vec<u32>,
-    /// Numbers that stand for `{x}` in the arguments; none if there is no such place.
+    /// Numbers that stand for `{x}` in the arguments and in `set`; none if there is no such place.
     #[serde(default)]
     pub x: Vec<u64>,
     /// Network latencies in cycles; the machines' own if there are none.
@@ -107,7 +107,7 @@ pub struct Family {
     pub latencies: Vec<u64>,
     /// The program's arguments.
     pub args: String,
-    /// Keys of the machine that are otherwise here, and as `protocol.NAME` parameters of the protocols.
+    /// Keys of the machine that are otherwise here, and as `protocol.NAME` parameters of the protocols; `{x}` is filled in.
     #[serde(default)]
     pub set: BTreeMap<String, String>,
     /// Another seed than the study's.
@@ -293,7 +293,7 @@ pub struct Picture {
     #[serde(default)]
     pub below: String,
     /// The run whose time is 100 percent (bars) or 1 (lines); for `speedup` the run that is divided by the others; nothing for `rates`,
-    /// `seconds` and `rows`.
+    /// `seconds`, `printed` and `rows`.
     #[serde(default)]
     pub base: String,
     /// Bars: label and run. Lines: name of the line, then run and place, one after the other.
@@ -329,6 +329,8 @@ pub struct Line {
     /// Of `rates`, the work of each of its runs, or of all.
     #[serde(default)]
     pub work: Vec<f64>,
+    /// Of `printed`, the text after which the number stands.
+    pub after: Option<String>,
     /// Of `seconds`, a flag of the runs' programs by whose value their times are divided: iterations.
     pub each: Option<String>,
     /// The name of an earlier line that it goes with: it has the same colour, and is dashed.
@@ -349,6 +351,8 @@ pub enum PictureKind {
     Rates,
     /// Lines of each run's time in seconds.
     Seconds,
+    /// Lines of the number that each run's program prints after a text.
+    Printed,
     /// Lines of figures of ours, and dashed ones of the published figures beside them.
     Rows,
     /// How often something took how long, from what runs print.
@@ -475,11 +479,19 @@ impl Plan {
             return Err(format!("run `{}` has `latencies` and sets network.latency, too", family.name));
         }
         let settings = self.runs.iter().flat_map(|family| &family.set);
-        let is_number = |value: &String| value.parse::<i64>().is_ok();
+        let is_number = |value: &String| at_place(value, 0).parse::<i64>().is_ok();
         if let Some((key, value)) =
             settings.into_iter().find(|(key, value)| key.starts_with(PARAMETER) && !is_number(value))
         {
             return Err(format!("`{key}` is set to `{value}`, and a parameter of a protocol is a whole number"));
+        }
+        let unread = |line: &&Line| line.after.is_none();
+        let printed = self.pictures.iter().filter(|picture| picture.kind == PictureKind::Printed);
+        if let Some(line) = printed.flat_map(|picture| &picture.lines).find(unread) {
+            return Err(format!(
+                "line `{}` of a picture of numbers that are printed does not say after which text",
+                line.name
+            ));
         }
         let given = |flag: &&String| !self.runs.iter().any(|f| f.args.split_whitespace().any(|arg| arg == *flag));
         match self.quick.args.keys().find(given).filter(|_| !self.runs.is_empty()) {
@@ -599,7 +611,8 @@ impl Family {
         let args: Vec<String> = place(&self.args).split_whitespace().map(str::to_string).collect();
         let parameter =
             |(key, value): (&String, &String)| Some((key.strip_prefix(PARAMETER)?.to_string(), value.parse().ok()?));
-        let mut set = self.set.clone();
+        let all: BTreeMap<String, String> = self.set.iter().map(|(key, value)| (key.clone(), place(value))).collect();
+        let mut set = all.clone();
         set.retain(|key, _| !key.starts_with(PARAMETER));
         set.extend(latency.map(|latency| ("network.latency".to_string(), latency.to_string())));
         RunPlan {
@@ -609,7 +622,7 @@ impl Family {
             protocols: self.protocols.clone(),
             machine: machine.to_string(),
             set,
-            parameters: self.set.iter().filter_map(parameter).collect(),
+            parameters: all.iter().filter_map(parameter).collect(),
             is_long: self.long,
             seed: self.seed,
             jobs: self.jobs,

@@ -16,7 +16,7 @@ pub const PROGRAMS: [(&str, &[&str]); 10] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 16] = [
+pub const CUSTOM: [(&str, &[&str]); 17] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
@@ -33,6 +33,7 @@ pub const CUSTOM: [(&str, &[&str]); 16] = [
     ("anycopy.c", &["fbcopy-whole"]),
     ("symmetric.c", &["stache"]),
     ("symmetric.c", &["swcc"]),
+    ("mm-life.c", &["stache", "mm"]),
 ];
 
 /// A program that does not fit so few processors says so.
