@@ -35,7 +35,7 @@ const RUNNER: [&str; 8] = [
 fn main() {
     println!("cargo::rerun-if-changed=../../protocols");
     println!("cargo::rerun-if-changed=../../protocols/broken");
-    println!("cargo::rerun-if-changed=../../programs/include");
+    println!("cargo::rerun-if-changed=../../programs");
     for part in SIMULATOR.into_iter().chain(CHECKER).chain(RUNNER) {
         println!("cargo::rerun-if-changed=../../{part}");
     }

@@ -121,6 +121,46 @@ fn bodies_are_the_same_under_update_and_migratory() {
     right_everywhere(&Run::of("bodies", &["-k", "1"]), &[1, 3], &BLOCKS);
 }
 
+/// Molecules move to the same bits whichever machine and protocol they are on, and whichever way their forces are merged. On one node they are merged in no way, and nodes
+/// without equally many have sections of several lengths.
+#[test]
+fn moldyn_is_the_same_by_stages_and_through_channels() {
+    for (number, (nodes, block, args)) in [
+        (1, 64, &[][..]),
+        (2, 32, &["-e", "1"]),
+        (5, 64, &["-i", "9"]),
+        (8, 512, &["-b", "4", "-i", "2"]),
+        (32, 64, &["-b", "2", "-i", "3"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let run = Run::of("moldyn", args).nodes(nodes).block(block).right();
+        let custom = Run::of("moldyn-channels", args).under(&["stache", "channel"]).nodes(nodes).block(block);
+        for name in slow::in_turn(4, number, MACHINES) {
+            let result = custom.clone().on(machine(name, &[])).right();
+            adds_up(&result);
+            assert_eq!(result.output, run.output, "{name}");
+            assert_eq!(nodes > 1, result.messages.contains_key("channel.Last"), "sections go round");
+        }
+    }
+    for seed in 0..slow::all_or(8, 2) {
+        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
+        let custom =
+            Run::of("moldyn-channels", &["-b", "2"]).under(&["stache", "channel"]).nodes(7).on(noisy).seed(seed);
+        assert_eq!(custom.right().output, Run::of("moldyn", &["-b", "2"]).nodes(7).right().output, "seed {seed}");
+    }
+    right_everywhere(&Run::of("moldyn", &["-b", "2", "-i", "3"]), &[1, 3], &BLOCKS);
+}
+
+/// As many pairs as Tempest's study has molecules for: those of 8,788 on a lattice within 4.2 and within 3.5.
+#[test]
+#[ignore = "half a minute"]
+fn moldyn_has_the_pairs_of_its_published_size() {
+    let run = Run::of("moldyn", &["-b", "13", "-i", "1"]).nodes(32).right();
+    assert!(run.output.starts_with("moldyn: 1089712 pairs are listed, 615160 act\n"), "{}", run.output);
+}
+
 #[test]
 fn matmul_is_right_everywhere() {
     right_everywhere(&Run::of("matmul", &["-n", "12"]), &[1, 2, 3], &BLOCKS);
