@@ -27,7 +27,10 @@ impl Engine {
             match (shape, own) {
                 (Shape::List(list), [len, elements @ ..]) => {
                     let all = u32::try_from(*len).ok().filter(|&len| len <= list.capacity).ok_or_else(|| {
-                        format!("`{}` is a list of at most {} elements, not of {len}", named.name, list.capacity)
+                        format!(
+                            "`{}` is a list of at most {} elements, not of {len}: pass fewer, in several calls if need be",
+                            named.name, list.capacity
+                        )
                     })?;
                     let elements = &elements[..index(all.into()) * list.fields.len()];
                     self.check_elements(named, &list.fields, elements)?;

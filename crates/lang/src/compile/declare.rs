@@ -131,7 +131,14 @@ impl Compiler {
             }
             let mut value = set.unwrap_or(declared);
             if value < lo || value > hi {
-                self.error(name.span, format!("the parameter `{}` must be from {lo} to {hi}, not {value}", name.text));
+                let what = format!("the parameter `{}` must be from {lo} to {hi}, not {value}", name.text);
+                let error = self.error(name.span, what);
+                if set.is_some() {
+                    let own = &name.text;
+                    error.help(format!(
+                        "give `--set protocol.{own}=N` such a number, or leave it out: it is {declared} then"
+                    ));
+                }
                 // It stays declared, so that its uses are not mistakes of their own.
                 value = declared.min(hi).max(lo);
             }

@@ -83,7 +83,8 @@ impl<C> NodeCore<C> {
             Ok(id) => Err(self.not_there(protocol, &name, Object { kind, id })),
             Err(_) if may_be_none => Ok(None),
             Err(_) => Err(ProgramFault::new(format!(
-                "node {}: {name} of object {first}, which is not from 0 to {}",
+                "node {}: {name} of object {first}, which is not from 0 to {}: only a parameter that the protocol declares with `?` \
+                 may name none",
                 self.me,
                 u32::MAX
             ))),
@@ -163,7 +164,8 @@ impl<C> NodeCore<C> {
         let offset = pointer - i64::from(SHARED_BASE);
         if offset < 0 || offset >= self.space.borrow().bytes().cast_signed() {
             return Err(ProgramFault::new(format!(
-                "node {}: {name} with address {pointer:#x}, which is not in shared memory",
+                "node {}: {name} with address {pointer:#x}, which is not in shared memory: pass a pointer into what trivium_alloc or \
+                 one of its kind has returned",
                 self.me
             )));
         }

@@ -27,6 +27,9 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
         ("programs/peers/locks.c", "programs/peers/entries.c", "programs/peers/barriers.c");
     let (flash_lock, flash_barrier) = (["-p", "flash-lock"], ["-p", "flash-barrier"]);
     let pinned = |nodes| ["--nodes", nodes, "--pin"];
+    // Messages of mm: bytes of an empty one and of its answer, and of one with a word.
+    let (messages, pings, stream) = (["-p", "mm"], "programs/peers/mm-pings.c", "programs/peers/mm-stream.c");
+    let (empty, word) = (["100000", "56", "24"], ["200", "200", "64"]);
     let mut rows = vec![
         Row::new("read miss, stache, home waiting: threads, over a ping-pong", (1.8, 1.4))
             .ours(move || programs.misses(&["--nodes", "2", "--pin"], misses, &[]))
@@ -77,6 +80,12 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
         Row::new("barrier of 2 nodes, flash-barrier: threads, over pthread_barrier_wait", (2.0, 1.0))
             .ours(move || programs.told(&[&pinned("2")[..], &flash_barrier].concat(), barriers))
             .bare(|| programs.peer("barriers", &["2"])),
+        Row::new("round trip of mm's messages: threads, over a ping-pong", (1.5, 1.2))
+            .ours(move || programs.told(&[&pinned("2")[..], &messages].concat(), pings))
+            .bare(move || programs.peer("pingpong-threads", &empty)),
+        Row::new("a message of mm, as many as it may: threads, over the same bytes through a ring", (1.5, 1.2))
+            .ours(move || programs.told(&[&pinned("2")[..], &messages].concat(), stream))
+            .bare(move || programs.peer("stream-threads", &word)),
     ];
     if programs.has_mpi() {
         let custom = ["-p", "deferred-update", "--set", "protocol.most=8000"];
@@ -99,6 +108,12 @@ fn rows(programs: &Programs) -> Vec<Row<'_>> {
             Row::new("barrier of 4 ranks, flash-barrier, over MPI_Barrier", (2.0, 1.5))
                 .ours(move || programs.told_of_ranks(4, "stache", &flash_barrier, barriers))
                 .bare(|| programs.peer_of_ranks(4, "barriers-mpi", &[])),
+            Row::new("round trip of mm's messages: MPI, over MPI_Send and MPI_Recv", (1.5, 1.2))
+                .ours(move || programs.ranks_told("stache", &messages, pings))
+                .bare(move || programs.peer_ranks("pingpong-mpi", &empty)),
+            Row::new("a message of mm, as many as it may: MPI, over MPI_Send and MPI_Recv", (1.5, 1.2))
+                .ours(move || programs.ranks_told("stache", &messages, stream))
+                .bare(move || programs.peer_ranks("stream-mpi", &word)),
             Row::new("barrier of 2 ranks, flash-barrier, over MPI_Barrier", (f64::NAN, f64::NAN))
                 .ours(move || programs.told_of_ranks(2, "stache", &flash_barrier, barriers))
                 .bare(|| programs.peer_of_ranks(2, "barriers-mpi", &[])),

@@ -25,10 +25,10 @@ impl Programs {
         let mpi = cfg!(feature = "mpi");
         let programs =
             Programs { trivium: env!("CARGO_BIN_EXE_trivium").into(), root, built, mpi, plain: Mutex::default() };
-        for name in ["pingpong-threads", "pages-threads", "copies", "hits", "barriers", "entries"] {
+        for name in ["pingpong-threads", "pages-threads", "copies", "hits", "barriers", "entries", "stream-threads"] {
             programs.compile("cc", name, &["-lpthread"]);
         }
-        for name in ["pingpong-mpi", "pages-mpi", "em3d-mpi", "barriers-mpi"].iter().filter(|_| mpi) {
+        for name in ["pingpong-mpi", "pages-mpi", "em3d-mpi", "barriers-mpi", "stream-mpi"].iter().filter(|_| mpi) {
             programs.compile("mpicc", name, &["-lm"]);
         }
         programs

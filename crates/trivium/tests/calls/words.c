@@ -1,6 +1,6 @@
 /* words.c: node 1 sends node 0 messages of all of 0 to 10 words, and after each another one; node 0 reads some of the words, and looks whether the
- * message after it is whole. With an argument `p` it reads one word too many, with `l` node 1 sends 11 words, with `s` it names a node; with `n` and a
- * number it sends one message of so many words. */
+ * message after it is whole. With an argument `p` it reads one word too many, with `l` node 1 sends 11 words, with `s` it names a node, with `a` an address
+ * that nobody has allocated, with `o` no object; with `n` and a number it sends one message of so many words. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "trivium.h"
@@ -19,6 +19,8 @@ int main(int argc, char **argv) {
     if (trivium_node() == 1) {
         if (wrong == 'l') mm_fork(0, 1, words, 11);
         if (wrong == 's') mm_fork_at(0, 1, words, 1);
+        if (wrong == 'a') mm_remote_write(0, words, 1, words, 1);
+        if (wrong == 'o') mm_ping(-1);
         for (int length = 0; length <= 10; length++)
             for (int reads = 0; reads <= length; reads++) {
                 mm_fork(0, 1, words, length);

@@ -67,7 +67,15 @@ fn the_next_message_is_whole_in_a_simulation_and_in_a_run() {
         assert_eq!(ended.out.matches("nowhere: 0").count(), 2, "{}", ended.out);
         for (wrong, told) in [
             ("p", "against the protocol's assumption `body(i) when slot.now.length > i`"),
-            ("l", "mm.fork: `w` is a list of at most 10 elements, not of 11"),
+            ("l", "mm.fork: `w` is a list of at most 10 elements, not of 11: pass fewer, in several calls if need be"),
+            (
+                "a",
+                "which is not in shared memory: pass a pointer into what trivium_alloc or one of its kind has returned",
+            ),
+            (
+                "o",
+                "mm.ping of object -1, which is not from 0 to 4294967295: only a parameter that the protocol declares with `?`",
+            ),
             ("s", "against the protocol's assumption `fork_at(n, ordered, w) when system == 1`"),
         ] {
             with(&["--", wrong]).refuses(1, &[told, "words.c:"]);
@@ -98,6 +106,7 @@ fn no_bounce_buffers_and_too_many_are_refused() {
     for buffers in ["0", "1024"] {
         let set = format!("protocol.buffers={buffers}");
         let told = format!("the parameter `buffers` must be from 1 to 512, not {buffers}");
-        trivium(&["check", "mm", "--set", &set]).refuses(2, &[&told, "mm.tri:"]);
+        let help = "give `--set protocol.buffers=N` such a number, or leave it out: it is 4 then";
+        trivium(&["check", "mm", "--set", &set]).refuses(2, &[&told, "mm.tri:", help]);
     }
 }
