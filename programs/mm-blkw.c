@@ -9,6 +9,10 @@
 enum { WORDS, OPTIONS };
 enum { MESSAGE = 10 };
 
+struct packet {
+    int64_t word[MESSAGE];
+};
+
 static struct option options[OPTIONS] = {
     [WORDS] = {'w', 1024, 1, 100000, "words"},
 };
@@ -28,7 +32,9 @@ int main(int argc, char **argv) {
     int64_t time = 0;
     if (self == 0) {
         time = trivium_cycles();
-        for (int64_t i = 0; i + MESSAGE <= words; i += MESSAGE) mm_remote_write(1, (void *)(to + i), 1, from + i, MESSAGE);
+        struct packet *end = (struct packet *)to + words / MESSAGE;
+        const struct packet *next = (const struct packet *)from;
+        for (struct packet *at = (struct packet *)to; at != end; at++, next++) mm_remote_write(1, at, 1, next->word, MESSAGE);
         if (words % MESSAGE) mm_remote_write(1, (void *)(to + words - words % MESSAGE), 1, from + words - words % MESSAGE, words % MESSAGE);
     } else if (self == 1) {
         while (to[words - 1] == 0) { }

@@ -15,13 +15,16 @@ static struct option options[OPTIONS] = {
 
 int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
+    static volatile int64_t arguments[ARGUMENTS] = {0, 2, 3, 4, 5, 6, 7, 8};     /* an instruction for each to put it into the message */
     int64_t rounds = options[ROUNDS].value, least = INT64_MAX, sum = 0, wrong = 0;
     trivium_barrier();
     trivium_begin();
     for (int64_t i = 0; i < rounds; i++) {
         if (trivium_node() == 0) {
+            arguments[0] = i;
             int64_t begun = trivium_cycles();
-            int64_t words[1 + ARGUMENTS] = {begun, i, 2, 3, 4, 5, 6, 7, 8};
+            int64_t words[1 + ARGUMENTS] = {begun};
+            for (int k = 0; k < ARGUMENTS; k++) words[1 + k] = arguments[k];
             mm_fork(1, 0, words, 1 + ARGUMENTS);
             mm_fence();
         } else if (trivium_node() == 1) {

@@ -41,7 +41,7 @@ pub use reports::counters::{
     ACCESS_KINDS, AccessOf, Counters, MessageCycles, NODE_STATISTICS, NodeAccesses, NodeOccupancy, Occupied,
     PARTS_OF_TIME, Spent, Statistic, node_statistic,
 };
-pub use reports::timeline::{REASONS, Reason};
+pub use reports::timeline::{REASONS, Reason, Worker};
 pub use reports::trace::{Handled, Note, Stall, StallPart};
 pub use runs::changes::Changed;
 pub use runs::forced::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, force};

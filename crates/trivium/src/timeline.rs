@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::ops::Range;
-use trivium_sim::{Handled, Note};
+use trivium_sim::{Handled, Note, Worker};
 
 /// Boxes of a picture: with more nobody could tell them apart.
 const MOST: usize = 20_000;
@@ -147,7 +147,7 @@ fn handled(note: &Note) -> Option<&Handled> {
 /// What a note is in the picture.
 fn part_of(note: &Note) -> Option<Busy> {
     let (row, name) = match note {
-        Note::Handled(handled) => (track(handled.on_processor), handled.event.clone()),
+        Note::Handled(handled) => (track(handled.worker), handled.event.clone()),
         Note::Compute { .. } => (PROCESSOR, "compute".to_string()),
         Note::Stall(stall) => (PROCESSOR, stall_name(stall.spent).to_string()),
         Note::Bus { transaction, .. } => (BUS, transaction.name().to_string()),
@@ -311,12 +311,12 @@ impl Drawing {
 
     /// The way of a message, from the handler that sent it to the one that it starts.
     fn draw_arrow(&self, out: &mut String, handled: &Handled) {
-        let Some(((_, (sent, by_processor)), sender)) = handled.arrow.zip(handled.sender) else { return };
+        let Some(((_, (sent, by)), sender)) = handled.arrow.zip(handled.sender) else { return };
         if sent < self.cycles.start || handled.cycle >= self.cycles.end {
             return;
         }
-        let top = |node: u16, on_processor: bool| self.tops.get(&(u32::from(node), track(on_processor)));
-        let (Some(from), Some(to)) = (top(sender, by_processor), top(handled.node, handled.on_processor)) else {
+        let top = |node: u16, worker: Worker| self.tops.get(&(u32::from(node), track(worker)));
+        let (Some(from), Some(to)) = (top(sender, by), top(handled.node, handled.worker)) else {
             return;
         };
         let middle = (ROW - 4.0) / 2.0;

@@ -2,12 +2,12 @@
 //! tracing page.
 //!
 //! One process a node, with a track for its processor, its engine, its bus, the two queues of its network
-//! interface, and the handlers of calls that the processor itself runs; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
+//! interface, the handlers of calls that the processor itself runs, and those of each engine for messages, where it has several; one arrow from the handler that sends a message to the one that it starts. A microsecond of the picture
 //! is a cycle. Events are written as they come, so the size of a trace is bounded by the disk and not by memory.
 
 use crate::Failure;
 use crate::trace_events::{TraceEvents, TraceSize, process, thread};
-use crate::tracks::{BUS, LINK_IN, LINK_OUT, PROCESSOR, TRACKS, stall_name, track};
+use crate::tracks::{BUS, LINK_IN, LINK_OUT, PROCESSOR, stall_name, track};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct TraceFile<'a> {
 }
 
 impl<'a> TraceFile<'a> {
-    /// A trace of so many nodes, with the settings of its run, that will be at `path`, of what happens from cycle `from` on, by a program of which this
+    /// A trace of so many nodes with these tracks, with the settings of its run, that will be at `path`, of what happens from cycle `from` on, by a program of which this
     /// says where it stands.
     ///
     /// # Errors
@@ -35,10 +35,11 @@ impl<'a> TraceFile<'a> {
     pub fn new(
         path: &Path,
         run: (u32, &Value),
+        tracks: &[&str],
         from: u64,
         map: Option<DebugInfo<'a>>,
     ) -> Result<TraceFile<'a>, Failure> {
-        let events = RefCell::new(TraceEvents::open(path, run, &TRACKS)?);
+        let events = RefCell::new(TraceEvents::open(path, run, tracks)?);
         Ok(TraceFile { from, events, map, places: RefCell::default() })
     }
 
@@ -79,22 +80,22 @@ impl<'a> TraceFile<'a> {
     fn handled(&self, handled: &Handled) {
         self.event(&json!({
             "name": handled.event, "cat": handled.role, "ph": "X", "ts": handled.cycle, "dur": handled.busy,
-            "pid": process(handled.node), "tid": thread(handled.node, track(handled.on_processor)),
+            "pid": process(handled.node), "tid": thread(handled.node, track(handled.worker)),
             "args": {
                 "object": handled.object, "before": handled.before, "after": handled.after,
                 "disposition": handled.disposition, "sends": handled.sends, "end": handled.end,
             },
         }));
         let arrow = handled.arrow.zip(handled.sender);
-        let Some(((id, (sent, by_processor)), sender)) = arrow.filter(|((_, (sent, _)), _)| *sent >= self.from) else {
+        let Some(((id, (sent, by)), sender)) = arrow.filter(|((_, (sent, _)), _)| *sent >= self.from) else {
             return;
         };
         // Both ends are written here, so no arrow is left without its other end.
-        let ends = [("s", sent, sender, by_processor), ("f", handled.cycle, handled.node, handled.on_processor)];
-        for (ph, ts, node, on_processor) in ends {
+        let ends = [("s", sent, sender, by), ("f", handled.cycle, handled.node, handled.worker)];
+        for (ph, ts, node, worker) in ends {
             self.event(&json!({
                 "name": handled.event, "cat": "message", "ph": ph, "bp": "e", "id": id, "ts": ts,
-                "pid": process(node), "tid": thread(node, track(on_processor)),
+                "pid": process(node), "tid": thread(node, track(worker)),
             }));
         }
     }

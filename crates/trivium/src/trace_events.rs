@@ -15,9 +15,12 @@ pub fn process(node: u16) -> u32 {
     1000 + u32::from(node)
 }
 
-/// The thread of a track, another one for each node.
+/// The thread of a track, another one for each node. A node's first nine lie together.
 pub fn thread(node: u16, track: u32) -> u32 {
-    10 * process(node) + 1 + track
+    match track.checked_sub(9) {
+        None => 10 * process(node) + 1 + track,
+        Some(further) => 1_000_000 + 10 * process(node) + further,
+    }
 }
 
 /// Events that are written as they come.

@@ -1,5 +1,6 @@
 //! A machine: what its TOML file says.
 
+pub mod gtlb;
 pub mod handlers;
 pub(crate) mod load;
 pub(crate) mod operators;
@@ -8,11 +9,12 @@ pub mod price;
 pub(crate) mod ratio;
 pub mod slots;
 
+use crate::machine::gtlb::GtlbModel;
 use crate::machine::handlers::HandlerPrices;
 use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
-use crate::machine::slots::SlotsModel;
+use crate::machine::slots::{QueuesModel, SlotsModel};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use trivium_engine::number::index;
@@ -33,6 +35,8 @@ pub struct Machine {
     pub cache: CacheModel,
     /// Its TLB, if that is modelled; else translations take no time.
     pub tlb: Option<TlbModel>,
+    /// The table in which a SEND finds the node of an object, if a look-up there or a miss takes time.
+    pub gtlb: Option<GtlbModel>,
     /// The memory bus of a node.
     pub bus: BusModel,
     /// The memory of a node.
@@ -590,6 +594,7 @@ impl Machine {
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         self.validate_pipeline()?;
         self.validate_slots()?;
+        self.validate_gtlb()?;
         handlers::all(&self.handlers).try_for_each(|(key, price)| price.validate(key))?;
         within("engine.save", self.engine.save, 0, 1 << 20)?;
         within("engine.restore", self.engine.restore, 0, 1 << 20)?;
@@ -648,12 +653,54 @@ impl Machine {
                     "`slots.{name}.streams` is true, and no words go through `{name}`"
                 )));
             }
-            for (kind, linear) in [("latency", &stage.latency), ("occupancy", &stage.occupancy)] {
+            if name != "inject" && (stage.keeps || stage.hold.is_some()) {
+                let key = if stage.keeps { "keeps" } else { "hold" };
+                let what = format!("`slots.{name}.{key}` is set, and nothing is put together at `{name}`");
+                return Err(NodeError::input(what));
+            }
+            let hold = stage.hold.as_ref().unwrap_or(&stage.latency);
+            for (kind, linear) in [("latency", &stage.latency), ("occupancy", &stage.occupancy), ("hold", hold)] {
                 within(&format!("slots.{name}.{kind}.fixed"), linear.fixed.of(1), 0, 1 << 20)?;
                 within(&format!("slots.{name}.{kind}.word"), linear.word.of(1), 0, 1 << 20)?;
             }
         }
-        Ok(())
+        let Some(queues) = &model.queues else { return Ok(()) };
+        within("slots.queues.out", queues.out, 1, 1 << 20)?;
+        within("slots.queues.admit", queues.admit, 1, queues.out)?;
+        within("slots.queues.in", queues.incoming, 1, 1 << 20)?;
+        within("slots.queues.messages", queues.messages, 1, 1 << 20)?;
+        within("slots.queues.header", queues.header, 0, 64)
+    }
+
+    /// When the place of a message in its outgoing queue is free, which was handed over to the port at cycle `handed` and passes it in these cycles: when it has,
+    /// or, where the words of the queue are limited, when so few are left that the next one is let in.
+    pub(crate) fn place_free(&self, passes: std::ops::Range<u64>, handed: u64) -> u64 {
+        let Some(queues) = self.queues() else { return passes.end };
+        let rest = (queues.out - queues.admit) * self.interface.cycles_per_word;
+        if handed < passes.start || passes.end - passes.start > rest {
+            return passes.end.saturating_sub(rest);
+        }
+        // Nothing is before it, and all of it is no more than may be left.
+        handed.saturating_sub(self.interface.send_latency)
+    }
+
+    /// The words of its queues to and from the network, where they are limited.
+    pub(crate) fn queues(&self) -> Option<QueuesModel> {
+        self.slots.as_ref().and_then(|slots| slots.queues)
+    }
+
+    /// The table in which messages find their nodes.
+    fn validate_gtlb(&self) -> Result<(), NodeError> {
+        let Some(model) = &self.gtlb else { return Ok(()) };
+        if self.slots.is_none() {
+            let what = "`engine.kind` is not \"slots\", so that the table `gtlb` would mean nothing";
+            return Err(NodeError::input(what));
+        }
+        within("gtlb.entries", model.entries, 1, 1024)?;
+        power("gtlb.objects", model.objects, 1, 1 << 31)?;
+        within("gtlb.lookup", model.lookup, 0, 1 << 20)?;
+        within("gtlb.miss.fixed", model.miss.fixed.of(1), 0, 1 << 20)?;
+        within("gtlb.miss.word", model.miss.word.of(1), 0, 1 << 20)
     }
 
     /// The stages of an engine, and the ports that go with them.

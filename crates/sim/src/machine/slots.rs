@@ -22,6 +22,25 @@ pub struct SlotsModel {
     pub dispatch: Stage,
     /// What brings its words to its handler.
     pub extract: Stage,
+    /// How many words the queues to and from the network hold; unlimited, if not said.
+    pub queues: Option<QueuesModel>,
+}
+
+/// The queues between a node and its network, in words: one out and one in for each lane of a protocol (4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueuesModel {
+    /// Words of an outgoing queue, 1 to 2^20.
+    pub out: u64,
+    /// A message is let into it when so many words are free, 1 to `out`: those of the longest message (2.3).
+    pub admit: u64,
+    /// Words of a receive queue, 1 to 2^20.
+    #[serde(rename = "in")]
+    pub incoming: u64,
+    /// Messages that it knows of at most, 1 to 2^20 (2.6.1).
+    pub messages: u64,
+    /// Words that a message has there beside those that do not ride in its header (2.5), 0 to 64.
+    pub header: u64,
 }
 
 /// A stage.
@@ -31,12 +50,18 @@ pub struct Stage {
     /// By how much it delays the message. Where words are handed on one by one, what they take delays the last word and not the first.
     #[serde(default)]
     pub latency: Linear,
-    /// For how many cycles it uses a unit.
+    /// For how many cycles it uses a unit: opportunities to issue an instruction, of all units together.
     #[serde(default)]
     pub occupancy: Linear,
-    /// Of `inject` and `extract`: whether words go on one by one. If not, all of the message is together first.
+    /// Of `inject`, if it does not stream: for how long what its thread does next waits for it; `latency`, if it is not said. If it streams, that is until
+    /// the last word has gone.
+    pub hold: Option<Linear>,
+    /// Of `inject` and `extract`: whether words go on one by one. If `inject` does, it takes them while the program makes them.
     #[serde(default)]
     pub streams: bool,
+    /// Of `inject`: whether the words of the last message stay where they are, so that only those which differ are put there again.
+    #[serde(default)]
+    pub keeps: bool,
 }
 
 /// Cycles of a message: so many, and so many for each of its words.

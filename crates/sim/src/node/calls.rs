@@ -87,7 +87,11 @@ impl Processor for NodeState {
 
     fn call(&mut self, executed: Executed, call: &Call) -> Result<CallStep, ProgramFault> {
         self.compute.has_executed(executed);
-        trivium_node::call(self, call)
+        let step = trivium_node::call(self, call)?;
+        if !matches!(step, CallStep::Wait) {
+            self.compute.back = self.compute.clock();
+        }
+        Ok(step)
     }
 }
 
@@ -153,6 +157,11 @@ impl CallHost for NodeState {
         let handed = if self.model.handles_calls() { 0 } else { 1 + event.args.words().len() as u64 };
         let handing = self.shared.machine.processor.call_word * handed;
         let from = self.compute.clock();
+        if self.shared.machine.slots.is_some()
+            && let EventKind::Op(op) = event.kind
+        {
+            self.compute.calls((protocol, op), event.args.words());
+        }
         if self.shared.traced.is_some()
             && let EventKind::Op(op) = event.kind
         {

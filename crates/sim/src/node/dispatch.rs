@@ -5,7 +5,7 @@ use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
 use crate::node::next::{Action, Next, as_arrived};
 use crate::node::shared::Shared;
-use crate::reports::timeline::{Cause, Stretch, Work};
+use crate::reports::timeline::{Cause, Stretch, Work, Worker};
 use crate::reports::trace::{Handled, Note};
 use crate::timing::engines::Job;
 use crate::timing::folding::Path;
@@ -45,12 +45,24 @@ struct Dispatched {
     whole: u64,
     /// Which of several engines takes it.
     engine: usize,
+    /// To whom the credit of a message goes when all of it has been read, where receive queues are limited.
+    credit: Option<(Node, Credit)>,
 }
 
 impl Dispatched {
     /// An event of the node itself, which was there from cycle `ready` on.
     fn of_node((protocol, source): (usize, Trigger), cause: Cause, ready: u64) -> Dispatched {
-        Dispatched { protocol, source, cause, possible: ready, arrived: None, ready, whole: ready, engine: 0 }
+        Dispatched {
+            protocol,
+            source,
+            cause,
+            possible: ready,
+            arrived: None,
+            ready,
+            whole: ready,
+            engine: 0,
+            credit: None,
+        }
     }
 }
 
@@ -106,8 +118,11 @@ impl NodeState {
         if credit.left {
             return self.model.interface.left(credit.protocol, credit.lane);
         }
-        if let Some((at, envelope)) = self.model.interface.credit(self.now, credit.by, credit.protocol, credit.lane) {
+        let Credit { by, protocol, lane, .. } = credit;
+        let mut next = self.model.interface.credit(self.now, by, protocol, lane);
+        while let Some((at, envelope)) = next {
             self.depart(at, envelope);
+            next = self.model.interface.another(self.now, by, protocol, lane);
         }
     }
 
@@ -223,8 +238,15 @@ impl NodeState {
         let (ready, whole) = (self.model.found(cycles.start), self.model.found(cycles.end));
         self.note_queue(cycles, false, &envelope);
         let credit = Credit { by: self.core.me, protocol: envelope.protocol, lane: envelope.lane, left: false };
-        let back = self.now + self.shared.machine.network.latency;
-        self.post_credit(envelope.from, back, credit);
+        let credit = match self.shared.machine.queues() {
+            // Its words leave the queue as they are read.
+            Some(_) => Some((envelope.from, credit)),
+            None => {
+                let back = self.now + self.shared.machine.network.latency;
+                self.post_credit(envelope.from, back, credit);
+                None
+            }
+        };
         let payload = envelope.data.take().map(|data| self.keep(data));
         let mut event = Event::local(EventKind::Message(envelope.message), envelope.object, 0);
         event.sender = envelope.from;
@@ -240,6 +262,7 @@ impl NodeState {
             ready,
             whole,
             engine: self.model.engine_of(envelope.lane),
+            credit,
         };
         self.shared.spare.borrow_mut().keep_envelope(envelope);
         self.dispatch(&dispatched, None, &event)
@@ -290,6 +313,10 @@ impl NodeState {
             return;
         }
         (self.handling.ready, self.handling.whole) = (dispatched.ready, dispatched.whole);
+        if matches!(event.kind, EventKind::Op(_)) {
+            self.handling.addressed = self.shared.addressing.of(dispatched.protocol, event);
+            self.handling.assembled = self.compute.assembled;
+        }
         if self.shared.machine.pipeline.is_some() {
             let is_home = self.core.home_of(dispatched.protocol, event.object) == self.core.me;
             self.handling.entry = self.shared.jump_table.entry(dispatched.protocol, event, is_home);
@@ -323,10 +350,14 @@ impl NodeState {
         self.price(shared, dispatched, outcome, &mut handling);
         if shared.lays_out {
             self.counts.counters.uses = self.counts.counters.uses.plus(handling.timing.uses);
+            self.counts.counters.gtlb_misses += handling.timing.gtlb_misses;
         }
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {
             return Err(self.endless(start, end));
+        }
+        if let Some((to, credit)) = &dispatched.credit {
+            self.post_credit(*to, handling.timing.read + self.shared.machine.network.latency, *credit);
         }
         let on_processor = self.model.handles_calls() && matches!(dispatched.source, Trigger::Call(_));
         let busy = self.occupy(start, end, (on_processor, dispatched.engine));
@@ -334,7 +365,10 @@ impl NodeState {
             self.count_handled(dispatched.protocol, outcome, (busy, end));
         }
         let runs = match self.recording {
-            true => self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, on_processor)),
+            true => {
+                let worker = if on_processor { Worker::Processor } else { Worker::Engine(dispatched.engine) };
+                self.record_handler((dispatched, event, outcome), &mut handling, engine, (busy, worker))
+            }
             false => Runs::default(),
         };
         handling.effects.settle(&mut self.core.threads, event, outcome.disposition);
@@ -377,16 +411,16 @@ impl NodeState {
         (dispatched, event, outcome): (&Dispatched, Option<&Event>, &Outcome),
         handling: &mut Handling,
         engine: &Engine,
-        (busy, on_processor): (u64, bool),
+        (busy, worker): (u64, Worker),
     ) -> Runs {
         let (start, end) = (handling.start, handling.timing.end);
         if self.noting(&(start..start + busy))
             && let Some(event) = event
         {
-            let sent = dispatched.cause.as_ref().map(|(run, _)| (run.begun, run.on_processor));
+            let sent = dispatched.cause.as_ref().map(|(run, _)| (run.begun, run.worker));
             let arrow = dispatched.arrived.zip(sent).map(|((id, _), sent)| (id, sent));
             let line = self.trace_line(engine, event, outcome, handling, end);
-            self.note(Note::Handled(Handled { busy, arrow, on_processor, ..line }));
+            self.note(Note::Handled(Handled { busy, arrow, worker, ..line }));
         }
         let departed = dispatched.arrived.map(|(_, departed)| departed);
         let stretches = handling.timing.stretches.clone().unwrap_or_default();
@@ -395,7 +429,7 @@ impl NodeState {
             let (state, event) = (&role.states[outcome.before.index()].name, engine.protocol().event_name(event.kind));
             format!("{}.{state}.{event}", role.name)
         });
-        let place = (self.core.me, on_processor);
+        let place = (self.core.me, worker);
         let work = |stretches: Vec<Stretch>| {
             let cause = dispatched.cause.clone();
             let mut work = Work::new(place, cause, departed, dispatched.possible, start, stretches);
@@ -448,6 +482,9 @@ impl NodeState {
             ready: handling.ready,
             whole: handling.whole,
             start: handling.start,
+            addressed: handling.addressed,
+            assembled: handling.assembled,
+            events_free: 0,
             speculates: handling.entry.speculates,
             software: handling.entry.software,
         };
@@ -473,7 +510,7 @@ impl NodeState {
             end,
             busy: 0,
             arrow: None,
-            on_processor: false,
+            worker: Worker::default(),
         }
     }
 
@@ -535,20 +572,29 @@ impl NodeState {
                 self.blame_sent(run.map(|run| &**run), envelope.object);
             }
             let fifo = engine.protocol().lanes[envelope.lane.index()].fifo;
+            let given_up = handling.timing.given_up;
             if let Some((queue, arrival, envelope)) = self.model.send(at, fifo, envelope) {
-                self.departed(queue, arrival, envelope);
+                // The unit takes the next message when it has given up one whose node it does not find.
+                let place = given_up.unwrap_or_else(|| self.place_free(&queue, at));
+                self.departed((queue, place), arrival, envelope);
             }
         }
     }
 
     /// A message takes these cycles to leave.
     #[inline(always)]
-    fn departed(&mut self, queue: std::ops::Range<u64>, arrival: u64, envelope: Box<Envelope>) {
+    fn departed(&mut self, (queue, place): (std::ops::Range<u64>, u64), arrival: u64, envelope: Box<Envelope>) {
         if self.shared.protocols.any_queue {
-            self.note_leaving(queue.end, &envelope);
+            self.note_leaving(place, &envelope);
         }
         self.note_queue(queue, true, &envelope);
         self.post_message(arrival, envelope);
+    }
+
+    /// When the place of a message that was handed over at cycle `at`, and passes the port in these cycles, is free; if no lane has such places, any cycle.
+    #[inline(always)]
+    fn place_free(&self, queue: &std::ops::Range<u64>, at: u64) -> u64 {
+        if self.shared.protocols.any_queue { self.shared.machine.place_free(queue.clone(), at) } else { queue.end }
     }
 
     /// When a message of an outgoing queue has left it, its place is free.
@@ -557,6 +603,7 @@ impl NodeState {
         let &Envelope { protocol, lane, .. } = envelope;
         if self.shared.protocols.engines[protocol].lane_queues(lane) {
             let by = self.core.me;
+            let at = at.max(self.now);
             self.post_credit(by, at, Credit { by, protocol, lane, left: true });
         }
     }
@@ -585,7 +632,8 @@ impl NodeState {
     fn depart(&mut self, at: u64, envelope: Box<Envelope>) {
         let fifo = self.shared.protocols.engines[envelope.protocol].protocol().lanes[envelope.lane.index()].fifo;
         let (queue, arrival, envelope) = self.model.interface.depart(at, fifo, envelope);
-        self.departed(queue, arrival, envelope);
+        let place = self.place_free(&queue, at);
+        self.departed((queue, place), arrival, envelope);
     }
 
     /// A message is on its way.

@@ -4,8 +4,9 @@ use crate::events::Envelope;
 use crate::node::NodeState;
 use crate::node::watch::TagChange;
 use crate::reports::timeline::Cause;
-use crate::timing::engines::RecordKey;
+use crate::timing::engines::{Assembled, RecordKey};
 use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of, with_numbers};
+use crate::timing::gtlb::Addressed;
 use crate::timing::interface::Interface;
 use crate::timing::jump_table::Dispatching;
 use crate::timing::pricing::HandlerTime;
@@ -46,6 +47,10 @@ pub(crate) struct Handling {
     pub whole: u64,
     /// What the engine's inbox knew of its event.
     pub entry: Dispatching,
+    /// What its program has made ready of its message.
+    pub assembled: Assembled,
+    /// What its messages are sent by, if that is an object's address.
+    pub addressed: Option<Addressed>,
     /// The records that it has looked at, for an engine that lays handlers out itself.
     pub records: Vec<RecordKey>,
     /// Its time, when it has ended.
@@ -64,6 +69,8 @@ impl Handling {
         self.evicts = false;
         self.requested = None;
         self.probed = None;
+        self.addressed = None;
+        self.assembled = Assembled::default();
     }
 
     #[cold]

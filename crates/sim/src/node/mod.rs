@@ -43,6 +43,7 @@ use crate::reports::blame::Log;
 use crate::reports::counters::{Counters, HandlerKey, Occupied};
 use crate::reports::timeline::Cause;
 use crate::reports::trace::Note;
+use crate::timing::interface::Interface;
 use crate::timing::model::NodeModel;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ use std::rc::Rc;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Event, Node, Object, Outcome, Payload};
 use trivium_guest::SHARED_BASE;
-use trivium_node::{Data, EventNumber, NodeCore, NodeError, Space};
+use trivium_node::{Data, EventNumber, NodeCore, NodeError, Protocols, Space};
 use trivium_protocol::{BLOCK, EventKind, LaneId, MessageId};
 
 /// What is on its way to a node, in the order in which it takes effect, and from it to others.
@@ -150,6 +151,17 @@ pub struct NodeState {
     pub(crate) blame: Option<Box<Log>>,
 }
 
+/// Each lane has a receive queue of its own, so that none waits until another is read.
+fn limit_queues(interface: &mut Interface, protocols: &Protocols) {
+    let waits: Vec<_> = protocols.waiting_lanes().into_iter().collect();
+    for (protocol, engine) in protocols.engines.iter().enumerate() {
+        let lanes = (0..engine.protocol().lanes.len()).map(LaneId::at);
+        lanes
+            .filter(|lane| !waits.contains(&(protocol, *lane)))
+            .for_each(|lane| interface.has_own_credits(protocol, lane));
+    }
+}
+
 impl NodeState {
     /// A node at rest.
     pub fn new(me: Node, shared: Rc<Shared>, space: Rc<RefCell<Space>>, seed: u64) -> NodeState {
@@ -171,6 +183,9 @@ impl NodeState {
         }
         for (protocol, lane) in shared.protocols.lanes_that_need_room() {
             model.interface.has_own_credits(protocol, lane);
+        }
+        if machine.queues().is_some() {
+            limit_queues(&mut model.interface, &shared.protocols);
         }
         NodeState {
             now: 0,

@@ -6,8 +6,9 @@ use crate::machine::ratio::Ratio;
 use crate::node::NodeState;
 use crate::node::watch::FirstStore;
 use crate::reports::counters::{Counters, Spent};
-use crate::reports::timeline::{Cause, Reason, Stretch, Work};
+use crate::reports::timeline::{Cause, Reason, Stretch, Work, Worker};
 use crate::timing::cache::LineState;
+use crate::timing::engines::Assembled;
 use std::ops::Range;
 use std::sync::Arc;
 use trivium_engine::Object;
@@ -16,7 +17,7 @@ use trivium_node::{
     AccessFor, AccessHost, CallHost, EventNumber, NodeSaid, ProgramAccess, Purpose, RUNNING, Stopped, Thread, Wait,
     reach_shared, shared_u32,
 };
-use trivium_protocol::Access;
+use trivium_protocol::{Access, OpId};
 
 /// By what way an access comes to shared memory, and with it what it costs.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,14 @@ pub enum Asks {
     Lock,
 }
 
+/// A call of a protocol.
+#[derive(Clone, Debug, Default)]
+struct LastCall {
+    /// The protocol and which of its calls.
+    call: Option<(usize, OpId)>,
+    words: Vec<i64>,
+}
+
 /// The compute processor of a node. What each visit of the node looks at comes first and lies together.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -56,6 +65,12 @@ pub struct Compute {
     pub limit: u64,
     /// On what its waiting is counted.
     waiting_as: Spent,
+    /// When it was last back from a call of anything outside of it.
+    pub back: u64,
+    /// What it has made ready for the call that it has handed over last.
+    pub(crate) assembled: Assembled,
+    /// Its last call of a protocol, on a machine on which that matters.
+    last: LastCall,
     /// Until then it is in the trap of its last aborted access.
     pub trapped: u64,
     /// What the program printed: when, to which descriptor, what.
@@ -101,6 +116,9 @@ impl Compute {
             handled: 0,
             limit: 0,
             waiting_as: Spent::Sync,
+            back: 0,
+            assembled: Assembled::default(),
+            last: LastCall::default(),
             trapped: 0,
             printed: Vec::new(),
             region: None,
@@ -118,6 +136,17 @@ impl Compute {
             stores_at: Vec::new(),
             asks_at: Vec::new(),
         }
+    }
+
+    /// A call is handed over, with these words.
+    pub(crate) fn calls(&mut self, call: (usize, OpId), words: &[i64]) {
+        let is_same = self.last.call == Some(call) && self.last.words.len() == words.len();
+        let fresh =
+            is_same.then(|| words.iter().zip(&self.last.words).filter(|(now, before)| now != before).count() as u64);
+        self.last.call = Some(call);
+        self.last.words.clear();
+        self.last.words.extend_from_slice(words);
+        self.assembled = Assembled { cycles: self.clock().saturating_sub(self.back), fresh };
     }
 
     /// Its clock, in cycles; while it waits, that of the wait's beginning.
@@ -424,7 +453,7 @@ impl NodeState {
             begin = to;
         }
         let cause = self.compute.cause.take();
-        let mut run = Work::new((self.core.me, true), cause, None, from, from, stretches);
+        let mut run = Work::new((self.core.me, Worker::Processor), cause, None, from, from, stretches);
         let origin = self.blame.as_ref().and_then(|log| log.faulting).map(|miss| (self.core.me, miss));
         if let Some(run) = Arc::get_mut(&mut run).filter(|_| origin.is_some()) {
             run.origin = origin;

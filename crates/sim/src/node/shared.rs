@@ -7,6 +7,7 @@ use crate::node::spare::Spare;
 use crate::reports::blame::Sites;
 use crate::reports::counters::HandlerKey;
 use crate::timing::given::GivenPrices;
+use crate::timing::gtlb::Addressing;
 use crate::timing::jump_table::JumpTable;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -50,6 +51,8 @@ pub struct Shared {
     pub(crate) lays_out: bool,
     /// What the inbox of an engine that is a pipeline knows of events.
     pub(crate) jump_table: JumpTable,
+    /// By what calls send messages, where that is looked up.
+    pub(crate) addressing: Addressing,
     /// The prices that single handlers have.
     pub(crate) given: GivenPrices,
     /// The handlers of all protocols in one row.
@@ -66,6 +69,7 @@ impl Shared {
             classes: Classes::new(&protocols, &machine),
             given: GivenPrices::new(&machine, &protocols),
             jump_table: JumpTable::new(&machine, &protocols),
+            addressing: Addressing::new(&machine, &protocols),
             handlers: HandlerNumbers::new(&protocols),
             protocols: Rc::new(protocols),
             cycles_of_work: machine.processor.cycles_of_work(),

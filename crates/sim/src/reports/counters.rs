@@ -122,6 +122,9 @@ pub struct NodeOccupancy {
     /// By cause.
     #[serde(flatten)]
     pub causes: MessageCycles,
+    /// Messages that did not find their node in the machine's table `gtlb`, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gtlb_misses: Option<u64>,
 }
 
 /// Makes the struct, its arithmetic and the table from one list.
@@ -144,6 +147,9 @@ macro_rules! counters {
             /// For how many cycles messages used its units, by cause, on a machine with `slots`.
             #[serde(skip)]
             pub uses: MessageCycles,
+            /// Messages that did not find their node in the table `gtlb`.
+            #[serde(skip)]
+            pub gtlb_misses: u64,
             /// How often its engine ran each handler, and for how long, by protocol, role and handler.
             #[serde(skip)]
             pub handlers: BTreeMap<HandlerKey, Occupied>,
@@ -178,6 +184,7 @@ macro_rules! counters {
                     accesses: self.accesses.iter().zip(before).map(|(now, before)| now - before).collect(),
                     entries: self.entries - earlier.entries,
                     uses: self.uses.since(earlier.uses),
+                    gtlb_misses: self.gtlb_misses - earlier.gtlb_misses,
                     handlers,
                 }
             }
@@ -203,6 +210,7 @@ macro_rules! counters {
                     accesses: long.iter().zip(short).map(|(one, other)| one + other).collect(),
                     entries: self.entries + other.entries,
                     uses: self.uses.plus(other.uses),
+                    gtlb_misses: self.gtlb_misses + other.gtlb_misses,
                     handlers,
                 }
             }

@@ -126,13 +126,23 @@ pub type Cause = Option<(Arc<Work>, u64)>;
 /// A chain of causes is cut when it has become so long: what lies further back explains nothing.
 const LONGEST: u32 = 256;
 
+/// What of a node does some work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Worker {
+    /// One of its engines: the only one, or, of several, that of events which are no messages; then those of the messages of lanes, from 1 on.
+    Engine(usize),
+    /// Its compute processor.
+    #[default]
+    Processor,
+}
+
 /// A stretch of uninterrupted work on one node.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// On which node.
     pub node: Node,
-    /// Whether the compute processor did it.
-    pub on_processor: bool,
+    /// What of it did that.
+    pub worker: Worker,
     /// What led to it.
     pub cause: Cause,
     /// When the message that brought it, if one did, left its sender's interface.
@@ -152,9 +162,9 @@ pub struct Work {
 }
 
 impl Work {
-    /// Work with its cause, on a node, and whether by its compute processor.
+    /// Work with its cause, on a node, and by what of it.
     pub fn new(
-        (node, on_processor): (Node, bool),
+        (node, worker): (Node, Worker),
         cause: Cause,
         departed: Option<u64>,
         possible: u64,
@@ -164,7 +174,7 @@ impl Work {
         let origin = cause.as_ref().and_then(|(before, _)| before.origin);
         let cause = cause.filter(|(before, _)| before.depth < LONGEST);
         let depth = cause.as_ref().map_or(0, |(before, _)| before.depth + 1);
-        Arc::new(Work { node, on_processor, cause, departed, possible, begun, stretches, origin, handler: None, depth })
+        Arc::new(Work { node, worker, cause, departed, possible, begun, stretches, origin, handler: None, depth })
     }
 }
 

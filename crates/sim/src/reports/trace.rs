@@ -4,7 +4,7 @@
 
 use crate::machine::price::Transaction;
 use crate::reports::counters::Spent;
-use crate::reports::timeline::Reason;
+use crate::reports::timeline::{Reason, Worker};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -119,13 +119,12 @@ pub struct Handled {
     pub end: u64,
     /// For how many cycles it kept the engine from others.
     pub busy: u64,
-    /// The message that has just arrived, if one has: its number among all, and when the handler that sent it began, and
-    /// whether on the compute processor.
+    /// The message that has just arrived, if one has: its number among all, and when the handler that sent it began, and where.
     #[serde(skip)]
-    pub arrow: Option<(u64, (u64, bool))>,
-    /// Whether the compute processor ran the handler, beside an engine.
+    pub arrow: Option<(u64, (u64, Worker))>,
+    /// What ran the handler.
     #[serde(skip)]
-    pub on_processor: bool,
+    pub worker: Worker,
 }
 
 impl Note {

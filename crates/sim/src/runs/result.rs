@@ -247,6 +247,7 @@ impl SimResult {
         let used = |(node, counts): (usize, &Counters)| NodeOccupancy {
             node: fit(node, "the number of a node"),
             causes: counts.uses,
+            gtlb_misses: shared.machine.gtlb.as_ref().map(|_| counts.gtlb_misses),
         };
         let occupancy = match shared.machine.slots {
             Some(_) => per_node.iter().enumerate().map(used).collect(),

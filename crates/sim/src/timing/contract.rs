@@ -1,15 +1,18 @@
 //! What every kind of engine and every network must keep.
 
 use super::calendar::Calendar;
-use super::engines::{self, Job, KINDS};
+use super::engines::{self, Assembled, Job, KINDS};
+use super::gtlb::Addressed;
+use super::interface::Interface;
 use super::model::NodeModel;
 use super::networks;
 use super::ports::{self, Passing};
 use super::pricing::{Did, HandlerTime, Trigger};
+use crate::events::Envelope;
 use crate::machine::{EngineKind, Machine};
-use trivium_engine::Object;
+use trivium_engine::{Args, Object};
 use trivium_node::{DataFrom, Primitive};
-use trivium_protocol::{Access, BLOCK, LaneId};
+use trivium_protocol::{Access, BLOCK, LaneId, ObjectKindId};
 
 fn machine(kind: EngineKind) -> Machine {
     let mut machine = Machine::load("typhoon-1", &[]).unwrap();
@@ -41,17 +44,7 @@ fn price(model: &mut NodeModel, machine: &Machine, start: u64, interrupts: bool)
     ];
     let mut time = HandlerTime { stretches: Some(Vec::new()), ..HandlerTime::default() };
     let did = Did { trigger: Trigger::Task, effects: &effects, given: None };
-    let job = Job {
-        machine,
-        block: 64,
-        did,
-        records: &[],
-        ready: start,
-        whole: start,
-        start,
-        speculates: false,
-        software: false,
-    };
+    let job = job(machine, did, start, start);
     if !model.lay(&job, &mut time) {
         model.price(machine, 64, did, (start, interrupts), &mut time);
     }
@@ -132,22 +125,30 @@ fn slots_do_not_wait_for_each_other() {
     assert!(!one.has_slots() && lanes.iter().all(|lane| one.engine_of(*lane) == 0));
 }
 
+/// A handler that begins at a cycle, and whose message has been whole since another.
+fn job<'a>(machine: &'a Machine, did: Did<'a>, start: u64, whole: u64) -> Job<'a> {
+    Job {
+        machine,
+        block: 64,
+        did,
+        records: &[],
+        ready: start,
+        whole,
+        start,
+        addressed: None,
+        assembled: Assembled::default(),
+        events_free: 0,
+        speculates: false,
+        software: false,
+    }
+}
+
 /// What a handler with a message, or a call, takes on an engine with slots, whose stages are changed so.
 fn of_slots(set: &[(&str, &str)], trigger: Trigger, effects: &[Primitive], whole: u64) -> HandlerTime {
     let set: Vec<_> = set.iter().map(|(key, value)| (format!("slots.{key}"), value.to_string())).collect();
     let machine = &Machine::load("m-machine", &set).unwrap();
     let did = Did { trigger, effects, given: None };
-    let job = Job {
-        machine,
-        block: 64,
-        did,
-        records: &[],
-        ready: 1000,
-        whole,
-        start: 1000,
-        speculates: false,
-        software: false,
-    };
+    let job = job(machine, did, 1000, whole);
     let mut time = HandlerTime::default();
     assert!(NodeModel::new(machine, 0, 4, 1).lay(&job, &mut time));
     time
@@ -167,21 +168,122 @@ fn a_handler_of_a_slot_waits_for_the_words_that_it_reads() {
     assert_eq!((empty.end, empty.uses.dispatch, empty.uses.extract), (1000 + 3, 3, 6));
 }
 
+/// Words of messages that have not been read are in the receive queue. What does not fit there waits at its sender, and so do those that follow.
+#[test]
+fn receive_queues_hold_so_many_words() {
+    let machine = Machine::load("m-machine", &[]).unwrap();
+    let lane = LaneId::at(0);
+    let new = || {
+        let mut interface = Interface::new(&machine, 0, 3, 1);
+        interface.has_own_credits(0, lane);
+        interface
+    };
+    let leaves = |interface: &mut Interface, to, words: usize| {
+        let args = Args::of(&vec![0i64; 5 + words]);
+        interface.send(100, false, Box::new(Envelope { to, lane, args, ..Envelope::default() })).is_some()
+    };
+    // Ten words and four more are there, of 32.
+    let mut interface = new();
+    assert_eq!([10, 10, 10, 0].map(|words| leaves(&mut interface, 1, words)), [true, true, false, false]);
+    assert!(leaves(&mut interface, 2, 10), "another node has a queue of its own");
+    assert!(interface.has_waiting());
+    let (at, third) = interface.credit(200, 1, 0, lane).unwrap();
+    assert_eq!((at, third.args.words().len()), (200, 15), "the first has been read");
+    let (at, fourth) = interface.another(200, 1, 0, lane).unwrap();
+    assert_eq!((at, fourth.args.words().len()), (200, 5), "28 and 4 words");
+    assert!(interface.another(200, 1, 0, lane).is_none() && !interface.has_waiting());
+    // It knows of four messages.
+    let mut interface = new();
+    assert_eq!([0; 5].map(|words| leaves(&mut interface, 1, words)), [true, true, true, true, false]);
+    // One that is longer passes through the queue alone.
+    let small = Machine::load("m-machine", &[("slots.queues.in".into(), "8".into())]).unwrap();
+    let mut interface = Interface::new(&small, 0, 3, 1);
+    interface.has_own_credits(0, lane);
+    assert_eq!([10, 0].map(|words| leaves(&mut interface, 1, words)), [true, false]);
+    assert!(interface.credit(300, 1, 0, lane).is_some());
+}
+
 /// What a message takes to leave, and for how long its program is held up, are two things.
 #[test]
 fn a_message_leaves_a_slot_by_its_stages() {
     let effects = [Primitive::Send { words: 5 + 4, data: None }, Primitive::Resume];
     let of = |set: &[(&str, &str)], trigger| of_slots(set, trigger, &effects, 1000);
     let plain = of(&[], Trigger::Call(9));
-    // To the port it is 4.
-    assert_eq!((plain.sends[0], plain.resume, plain.end), (1000 + 9 + 4, Some(1009), 1009));
+    // SEND takes 5, and its thread has to do with it for four words more. To the port it is 4.
+    assert_eq!((plain.sends[0], plain.resume, plain.end), (1000 + 5 + 4, Some(1009), 1009));
     assert_eq!((plain.tails[0], plain.uses.inject, plain.uses.translate), (0, 9, 0));
     let streaming = of(&[("inject.streams", "true"), ("inject.latency.word", "3")], Trigger::Call(9));
-    assert_eq!((streaming.sends[0], streaming.tails[0], streaming.end), (1000 + 5 + 4, 12, 1009));
+    assert_eq!((streaming.sends[0], streaming.tails[0], streaming.end), (1000 + 5 + 4, 12, 1000 + 17));
     let late = [("inject.latency.fixed", "50"), ("translate.latency.fixed", "20"), ("translate.occupancy.fixed", "30")];
     let translated = of(&late, Trigger::Call(9));
-    assert_eq!((translated.sends[0], translated.end), (1000 + 20 + 54 + 4, 1000 + 30 + 9));
+    assert_eq!((translated.sends[0], translated.end), (1000 + 20 + 50 + 4, 1000 + 20 + 9));
     assert_eq!(translated.uses.translate, 30);
+}
+
+/// A message that does not find its node in the table is sent again by the engine of events. Ordered ones that come later wait for that, others do not.
+#[test]
+fn a_miss_of_the_table_delays_its_message_and_later_ordered_ones() {
+    let set = [("gtlb.entries", "1"), ("gtlb.objects", "2"), ("gtlb.lookup", "1")];
+    let machine = &Machine::load("m-machine", &set.map(|(key, value)| (key.to_string(), value.to_string()))).unwrap();
+    let mut model = NodeModel::new(machine, 0, 4, 1);
+    let effects = [Primitive::Send { words: 5 + 2, data: None }];
+    let did = Did { trigger: Trigger::Call(4), effects: &effects, given: None };
+    let mut sends = |start, id, ordered| {
+        let object = Object { kind: ObjectKindId(2), id };
+        let addressed = Some(Addressed { object: (0, object), ordered });
+        let job = Job { addressed, ..job(machine, did, start, start) };
+        let mut time = HandlerTime::default();
+        assert!(model.lay(&job, &mut time));
+        (time.sends[0] - start, time.end - start, time.gtlb_misses, model.accept(start, 0))
+    };
+    // SEND takes 5 cycles, and two more until its words are read; the look-up 1, the way to the port 4. What is named first is there from the start.
+    assert_eq!(sends(1000, 0, true), (5 + 1 + 4, 7, 0, 1000));
+    assert_eq!(sends(1100, 1, true), (10, 7, 0, 1100), "it is in the same region");
+    // 18 and three a word of the miss, and SEND again. The program has gone on.
+    assert_eq!(sends(1200, 2, true), (7 + 1 + 24 + 5 + 4, 7, 1, 1239));
+    assert_eq!(sends(1207, 3, false), (10, 7, 0, 1239), "it need not wait");
+    assert_eq!(sends(1214, 3, true), (25 + 10, 25 + 7, 0, 1239), "it waits until cycle 1239");
+    // The table has one entry, and the engine of events has to do with the one before.
+    assert_eq!(sends(1300, 0, false), (41, 7, 1, 1339));
+    assert_eq!(sends(1310, 2, false), (29 + 24 + 5 + 4, 7, 1, 1370), "from cycle 1339 on");
+    let without = Machine { gtlb: None, ..machine.clone() };
+    model = NodeModel::new(&without, 0, 4, 1);
+    let job = job(&without, did, 0, 0);
+    let mut time = HandlerTime::default();
+    assert!(model.lay(&job, &mut time));
+    assert_eq!((time.sends[0], time.end, time.gtlb_misses), (9, 7, 0));
+}
+
+/// What a program has done for a message before its call: streaming interfaces have taken the words meanwhile, and of a buffer that keeps them only new ones count.
+#[test]
+fn a_message_leaves_sooner_that_is_assembled_already() {
+    let effects = [Primitive::Send { words: 5 + 4, data: None }];
+    let of = |streams: &str, keeps: &str, cycles, fresh| {
+        let set = [
+            ("streams", streams),
+            ("keeps", keeps),
+            ("latency.fixed", "10"),
+            ("latency.word", "3"),
+            ("hold.fixed", "10"),
+            ("hold.word", "3"),
+        ];
+        let set = set.map(|(key, value)| (format!("slots.inject.{key}"), value.to_string()));
+        let machine = &Machine::load("m-machine", &set).unwrap();
+        let did = Did { trigger: Trigger::Call(9), effects: &effects, given: None };
+        let job = Job { assembled: Assembled { cycles, fresh }, ..job(machine, did, 1000, 1000) };
+        let mut time = HandlerTime::default();
+        assert!(NodeModel::new(machine, 0, 4, 1).lay(&job, &mut time));
+        // To the port it is 4.
+        (time.sends[0] - 1004, time.tails[0], time.end - 1000)
+    };
+    assert_eq!(of("false", "false", 100, Some(1)), (22, 0, 22), "ten and four words of three");
+    assert_eq!(of("false", "true", 100, None), (22, 0, 22), "there was no message like it");
+    assert_eq!(of("false", "true", 100, Some(1)), (13, 0, 13));
+    assert_eq!(of("false", "true", 100, Some(9)), (22, 0, 22), "others of its words ride in the header");
+    assert_eq!(of("true", "false", 0, Some(1)), (10, 12, 22), "the head leaves when the channel is open");
+    assert_eq!(of("true", "false", 7, None), (3, 12, 15), "it has been opened for seven cycles");
+    assert_eq!(of("true", "false", 16, None), (0, 6, 6), "two words have gone by then");
+    assert_eq!(of("true", "false", 100, None), (0, 0, 0));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::events::Envelope;
 use crate::machine::Machine;
+use crate::machine::slots::QueuesModel;
 use crate::timing::calendar::Calendar;
 use crate::timing::networks::{self, Network};
 use crate::timing::ports::{self, Passing, Port};
@@ -37,8 +38,34 @@ struct Lane {
 struct Credits {
     /// Messages that have not been consumed yet.
     outstanding: Vec<u32>,
+    /// The words of each of them in its receive queue, the oldest first, where these are limited.
+    words: Vec<VecDeque<u64>>,
     /// Messages that wait in memory for a credit, and when they were handed over.
     waiting: Vec<VecDeque<(u64, Box<Envelope>)>>,
+}
+
+impl Credits {
+    fn new(nodes: usize) -> Credits {
+        let (words, waiting) = (vec![VecDeque::new(); nodes], vec![VecDeque::new(); nodes]);
+        Credits { outstanding: vec![0; nodes], words, waiting }
+    }
+
+    /// Whether a message to a node of so many words in its receive queue may leave. One that is longer than the queue passes through it alone.
+    fn admits(&self, to: usize, words: u64, most: u32, queues: Option<QueuesModel>) -> bool {
+        let fits = |queues: QueuesModel| {
+            let there = &self.words[to];
+            let taken: u64 = there.iter().sum();
+            there.is_empty() || (there.len() as u64) < queues.messages && taken + words <= queues.incoming
+        };
+        self.outstanding[to] < most && queues.is_none_or(fits)
+    }
+
+    fn leaves(&mut self, to: usize, words: u64, is_limited: bool) {
+        self.outstanding[to] += 1;
+        if is_limited {
+            self.words[to].push_back(words);
+        }
+    }
 }
 
 /// The send queue of a lane, and when its receive queue is free.
@@ -61,6 +88,8 @@ pub struct Interface {
     /// Words of data in a packet at most, if messages are in packets.
     packet_words: Option<u64>,
     credits: u32,
+    /// The words of the queues, where these are limited.
+    queues: Option<QueuesModel>,
     port: Box<dyn Port>,
     network: Box<dyn Network>,
     out: Calendar,
@@ -97,6 +126,7 @@ impl Interface {
             header_words: machine.interface.header_words,
             packet_words: machine.interface.packet_words,
             credits: machine.interface.credits,
+            queues: machine.queues(),
             port: ports::make(machine),
             network: networks::make(machine, me, nodes, seed),
             out: Calendar::default(),
@@ -128,8 +158,7 @@ impl Interface {
 
     /// Messages of a lane may wait at their receivers until those of other lanes are handled: they take credits of their own.
     pub fn has_own_credits(&mut self, protocol: usize, lane: LaneId) {
-        let nodes = self.outstanding.len();
-        let own = Credits { outstanding: vec![0; nodes], waiting: vec![VecDeque::new(); nodes] };
+        let own = Credits::new(self.outstanding.len());
         self.lane(protocol, lane).own = Some(Box::new(own));
     }
 
@@ -210,18 +239,50 @@ impl Interface {
         fifo: bool,
         envelope: Box<Envelope>,
     ) -> Option<(Range<u64>, u64, Box<Envelope>)> {
-        let (most, to) = (self.credits, envelope.to as usize);
+        let (most, queues, to) = (self.credits, self.queues, envelope.to as usize);
+        let words = self.words_there(&envelope);
         let known = self.lane(envelope.protocol, envelope.lane);
         if let Some(own) = &mut known.own {
-            if own.outstanding[to] >= most {
+            if !own.waiting[to].is_empty() || !own.admits(to, words, most, queues) {
                 known.in_memory += 1;
                 own.waiting[to].push_back((at, envelope));
                 self.waiting += 1;
                 return None;
             }
-            own.outstanding[to] += 1;
+            own.leaves(to, words, queues.is_some());
         }
         Some(self.depart(at, fifo, envelope))
+    }
+
+    /// Words of a message in its receive queue, where these are limited; else of no meaning.
+    fn words_there(&self, envelope: &Envelope) -> u64 {
+        let Some(queues) = self.queues else { return 0 };
+        let args = envelope.args.words().len() as u64;
+        let bytes = envelope.data.as_ref().map_or(0, |data| data.bytes.len() as u64);
+        args.saturating_sub(self.header_words) + bytes.div_ceil(8) + queues.header
+    }
+
+    /// The next message to a node that waited for a credit of its lane's own, if it has one now; from which cycle on it can depart.
+    fn next_of_own(&mut self, at: u64, to: usize, (protocol, lane): (usize, LaneId)) -> Option<(u64, Box<Envelope>)> {
+        let (most, queues) = (self.credits, self.queues);
+        let at_lane = self.lanes.iter().find(|known| known.is(protocol, lane))?;
+        let (_, next) = at_lane.own.as_ref()?.waiting[to].front()?;
+        let words = self.words_there(next);
+        let known = self.lane(protocol, lane);
+        let own = known.own.as_mut().filter(|own| own.admits(to, words, most, queues))?;
+        let (handed, envelope) = own.waiting[to].pop_front()?;
+        own.leaves(to, words, queues.is_some());
+        known.in_memory -= 1;
+        self.waiting -= 1;
+        Some((handed.max(at), envelope))
+    }
+
+    /// Of a lane that has credits of its own: a further message that waited for the credit that has come back, since several can fit then.
+    pub fn another(&mut self, at: u64, by: Node, protocol: usize, lane: LaneId) -> Option<(u64, Box<Envelope>)> {
+        match self.queues {
+            Some(_) if self.waiting > 0 => self.next_of_own(at, by as usize, (protocol, lane)),
+            _ => None,
+        }
     }
 
     /// A message that this node sent to `by` has been consumed, as this node learns at cycle `at`; the next message
@@ -235,16 +296,9 @@ impl Interface {
             return None;
         }
         if let Some(own) = &mut known.own {
-            let next = own.waiting[by as usize].pop_front();
-            match next {
-                Some((handed, envelope)) => {
-                    known.in_memory -= 1;
-                    self.waiting -= 1;
-                    return Some((handed.max(at), envelope));
-                }
-                None => own.outstanding[by as usize] -= 1,
-            }
-            return None;
+            own.outstanding[by as usize] -= 1;
+            own.words[by as usize].pop_front();
+            return self.next_of_own(at, by as usize, (protocol, lane));
         }
         if self.waiting > 0
             && let Some((handed, envelope)) = self.waiting_for[by as usize].pop_front()

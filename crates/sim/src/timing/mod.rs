@@ -8,6 +8,7 @@ mod contract;
 pub(crate) mod engines;
 pub(crate) mod folding;
 pub(crate) mod given;
+pub(crate) mod gtlb;
 pub(crate) mod interface;
 pub(crate) mod jump_table;
 pub(crate) mod model;

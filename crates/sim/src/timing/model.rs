@@ -155,7 +155,12 @@ impl NodeModel {
 
     /// The time of a handler that the engine lays out itself; false if it does not.
     pub fn lay(&mut self, job: &Job, time: &mut HandlerTime) -> bool {
-        self.engine.lay(job, &mut self.bus, time)
+        let job = &Job { events_free: self.free, ..*job };
+        let laid = self.engine.lay(job, &mut self.bus, time);
+        if self.has_slots() {
+            self.free = self.free.max(time.events_until);
+        }
+        laid
     }
 
     /// The same of a call that the compute processor handles itself, whatever the engine does.

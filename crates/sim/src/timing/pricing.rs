@@ -78,6 +78,14 @@ pub struct HandlerTime {
     pub tails: SmallVec<[u64; 8]>,
     /// For how many cycles messages used the node's units, where the engine says so.
     pub uses: MessageCycles,
+    /// When it had read all words of its message, where the engine says so.
+    pub read: u64,
+    /// When a message that did not find its node had left its queue to the network for nothing.
+    pub given_up: Option<u64>,
+    /// How many of its messages did not find their node in the machine's table.
+    pub gtlb_misses: u64,
+    /// Until when the engine of events that are no messages has to do with that; 0 if it has not.
+    pub events_until: u64,
     /// When waiting threads go on, if they do.
     pub resume: Option<u64>,
     /// When it has ended.

@@ -9,6 +9,7 @@ use crate::page::{Shown, page};
 use crate::settings::{ResultSettings, in_a_line};
 use crate::timeline::Timeline;
 use crate::trace::TraceFile;
+use crate::tracks::tracks;
 use crate::{Failure, failure, memory, stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -398,7 +399,8 @@ fn traced(
     let program = machine.machine.weigh(&bench.program);
     let map = program.debug_info(machine.machine.build(&program, true)).ok();
     let settings = bench.settings(protocols).value(nodes, bench.seed);
-    let trace = TraceFile::new(file, (nodes, &settings), window.start, map)?;
+    let tracks = tracks(machine.machine.slots.as_ref().map_or(0, |slots| slots.lanes));
+    let trace = TraceFile::new(file, (nodes, &settings), tracks, window.start, map)?;
     let from = window.start;
     let result = bench.run_with(protocols, machine, nodes, Some((window, &|note| trace.add(note))));
     let size = match trace.finish() {
@@ -532,7 +534,9 @@ fn occupancy(nodes: &[NodeOccupancy]) -> String {
     let mut rows: Vec<Vec<String>> = nodes.iter().map(|node| row(node.node.to_string(), &node.causes)).collect();
     rows.push(row("all".to_string(), &all));
     let heads = ["occupancy", "format", "inject", "translate", "dispatch", "extract", "all"];
-    format!("\n{}", table(&heads, &rows))
+    let misses: u64 = nodes.iter().filter_map(|node| node.gtlb_misses).sum();
+    let told = if misses > 0 { format!("GTLB misses: {}\n", grouped(misses)) } else { String::new() };
+    format!("\n{}{told}", table(&heads, &rows))
 }
 
 /// Accesses that the nodes' libraries have checked, of all nodes together.

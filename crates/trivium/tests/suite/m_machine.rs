@@ -138,6 +138,115 @@ fn engines_of_several_lanes_run_beside_each_other() {
     assert_eq!(cycles("8"), two, "the protocol has two lanes");
 }
 
+/// Two pings of one region each, of which the table holds one: the second is sent twice, with the miss in between. Forks are let in meanwhile, unless they are ordered.
+#[test]
+fn a_miss_of_the_table_delays_messages() {
+    let with = |set: &[&str]| {
+        let run = ["sim", "crates/trivium/tests/calls/gtlb.c", "-p", "mm", "-m", "m-machine", "-n", "2"];
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        let result = trivium(&[&run[..], &set, &["--format", "json"]].concat()).json(0);
+        let output = result["output"].as_str().unwrap().to_string();
+        let numbers = output.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+        (numbers.collect::<Vec<i64>>(), result["occupancy"][0]["gtlb_misses"].as_u64().unwrap())
+    };
+    let (all, none) = with(&[]);
+    assert_eq!((&all[..3], none), (&[39, 39, 39][..], 0), "one more than a ping takes, of the clock");
+    let few = ["machine.gtlb.entries=1", "machine.gtlb.objects=1"];
+    let (missed, misses) = with(&few);
+    // SEND for nothing (5), the miss (18), SEND again (5, of which the first 5 are in place of the ones before).
+    assert_eq!((&missed[..3], misses), (&[39, 39 + 18 + 5, 39][..], 2));
+    // The first fork misses: its word is read by cycle 6, the miss takes 18 and 3, SEND again 6. Its program does not wait for that, nor does it for the second.
+    // The third, at cycle 18, is ordered, and waits until cycle 33.
+    assert_eq!((missed[3..].to_vec(), &all[3..]), (vec![7, 7, 7 + 33 - 18], &[7, 8, 8][..]));
+    assert_eq!(with(&[few[1], "machine.gtlb.entries=2"]).1, 0, "both regions are there from the start");
+    for (key, value, told) in [
+        ("gtlb.entries", "0", "`gtlb.entries` is 0, which is not from 1 to 1024"),
+        ("gtlb.objects", "3", "`gtlb.objects` is 3, which is not a power of two from 1 to 2147483648"),
+        ("gtlb.lookups", "3", "did you mean `lookup`?"),
+        ("gtlb.miss.fixed", "-1", "a fraction of two whole numbers up to 1000000"),
+        ("slots.dispatch.keeps", "true", "`slots.dispatch.keeps` is set, and nothing is put together at `dispatch`"),
+    ] {
+        let set = format!("machine.{key}={value}");
+        trivium(&["machine", "m-machine", "--set", &set]).refuses(2, &[told, &format!("--set {set}")]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = "base = \"typhoon\"\nname = \"mine\"\nabout = \"mine\"\n\n[gtlb]\nentries = 4\nobjects = 8\nmiss = { fixed = 9 }\n";
+    let file = crate::harness::in_file(&folder, "mine.toml", text);
+    trivium(&["machine", &file])
+        .refuses(2, &["`engine.kind` is not \"slots\", so that the table `gtlb` would mean nothing"]);
+}
+
+/// Queues in words hold their senders back, and nothing is lost or locked for that.
+#[test]
+fn full_queues_hold_senders_back() {
+    let of = |program: &str, (with, nodes): (&str, &str), set: &[&str]| {
+        let machine = format!("m-machine{with}");
+        let run = ["sim", program, "-p", "stache", "-p", "mm", "-m", &machine, "-n", nodes];
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        trivium(&[&run[..], &["--set", "protocol.buffers=16"], &set, &["--format", "json"]].concat()).json(0)
+    };
+    let held = |with: &str, set: &[&str]| {
+        let result = of("crates/trivium/tests/calls/held.c", (with, "2"), set);
+        let numbers: Vec<u64> =
+            result["output"].as_str().unwrap().split_whitespace().map(|word| word.parse().unwrap()).collect();
+        (numbers[0], numbers[1])
+    };
+    let (large, one) =
+        (["machine.slots.queues.in=4096", "machine.slots.queues.messages=100"], ["machine.slots.queues.messages=1"]);
+    // A receive queue has 32 words, and each of the eight messages has 14 there. Who reads slowly holds its sender back for longer. What all of it takes is
+    // what the receiver takes, as long as its queue is never empty.
+    for with in ["", "+emb"] {
+        let (wide, usual, narrow) = (held(with, &large), held(with, &[]), held(with, &one));
+        assert!(wide.0 < usual.0 && usual.0 < narrow.0, "{wide:?} {usual:?} {narrow:?}");
+        assert_eq!(wide.1, usual.1, "m-machine{with}");
+        assert_eq!(held(with, &["machine.slots.queues.in=14"]), narrow, "one fits");
+    }
+    assert_eq!(held("", &large).0, held("+emb", &large).0, "nobody waits for who reads");
+    // Both ways at once.
+    for set in [&large[..], &one, &["machine.slots.queues.in=3"]] {
+        let crossed = of("crates/trivium/tests/calls/crossed.c", ("+emb", "2"), set);
+        assert_eq!(crossed["output"], "whole\nwhole\n");
+    }
+    let dist = |set: &[&str]| of("mm-dist", ("", "9"), set)["cycles"].as_u64().unwrap();
+    // The next message is let in when 13 of 16 words are free, or when all are.
+    assert!(dist(&[]) < dist(&["machine.slots.queues.admit=16"]));
+    for (key, value, told) in [
+        ("in", "0", "`slots.queues.in` is 0, which is not from 1 to 1048576"),
+        ("admit", "17", "`slots.queues.admit` is 17, which is not from 1 to 16"),
+        ("messages", "0", "`slots.queues.messages` is 0, which is not from 1"),
+    ] {
+        let set = format!("machine.slots.queues.{key}={value}");
+        trivium(&["machine", "m-machine", "--set", &set])
+            .refuses(2, &[told, &format!("--set {set}"), "docs/machines.md"]);
+    }
+}
+
+/// Each engine of a node has a track of its own.
+#[test]
+fn a_trace_has_a_track_for_each_slot() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    let run = trivium(&["sim", "mm-ping", "-p", "mm", "-m", "m-machine", "-n", "2", "--trace", file.to_str().unwrap()]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let track = |event: &serde_json::Value| {
+        let named = events.iter().find(|other| other["name"] == "thread_name" && other["tid"] == event["tid"]);
+        named.unwrap()["args"]["name"].as_str().unwrap().to_string()
+    };
+    let of = |name: &str, phase: &str| {
+        let wanted = events.iter().filter(|event| event["name"] == name && event["ph"] == phase);
+        wanted.map(track).collect::<Vec<_>>()
+    };
+    assert_eq!(of("mm.Send", "X"), ["link out", "link in", "slot 1"]);
+    assert_eq!(of("mm.Result", "X"), ["link out", "link in", "slot 2"]);
+    assert_eq!([of("mm.Send", "s"), of("mm.Send", "f")].concat(), ["calls", "slot 1"]);
+    assert_eq!([of("mm.Result", "s"), of("mm.Result", "f")].concat(), ["slot 1", "slot 2"]);
+    let tracks: Vec<_> =
+        events.iter().filter(|event| event["name"] == "thread_name" && event["pid"] == 1000).map(track).collect();
+    assert_eq!(tracks, ["processor", "engine", "bus", "link out", "link in", "calls", "slot 1", "slot 2"]);
+}
+
 #[test]
 fn what_cannot_be_put_together_is_told_with_place_and_remedy() {
     for (machine, told, remedy) in [

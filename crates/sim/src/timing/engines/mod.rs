@@ -14,8 +14,18 @@ mod slots;
 pub(crate) use data_cache::RecordKey;
 
 use super::bus::Bus;
+use super::gtlb::Addressed;
 use super::pricing::{Did, HandlerTime};
 use crate::machine::{EngineKind, Machine};
+
+/// What a program has done for a message before the call that sends it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Assembled {
+    /// For how many cycles it has done nothing else: since its last call of anything.
+    pub cycles: u64,
+    /// How many words of the call are not as they were when it last made the same call, if it has.
+    pub fresh: Option<u64>,
+}
 
 /// A handler that an engine lays out itself.
 pub(crate) struct Job<'a> {
@@ -33,6 +43,12 @@ pub(crate) struct Job<'a> {
     pub whole: u64,
     /// When it begins.
     pub start: u64,
+    /// What its messages are sent by, if that is an object's address.
+    pub addressed: Option<Addressed>,
+    /// What the program has made ready of its message before the call.
+    pub assembled: Assembled,
+    /// When the engine of events that are no messages is free, where there are several.
+    pub events_free: u64,
     /// Whether memory is read before it begins.
     pub speculates: bool,
     /// Whether its event has more candidates than a jump table tests at once.

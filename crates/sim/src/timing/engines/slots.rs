@@ -1,11 +1,12 @@
 //! Several engines of a node: one for the messages of each lane, and one for all other events. Each is a hardware thread of its own that waits for its
 //! events (M-Machine, our specification 2.7). What messages take on their way to and from the network are stages, beside the price list.
 
-use super::{Engine, Job};
-use crate::machine::slots::{Linear, SlotsModel};
+use super::{Assembled, Engine, Job};
+use crate::machine::slots::{SlotsModel, Stage};
 use crate::machine::{InterfaceModel, Machine};
 use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::bus::Bus;
+use crate::timing::gtlb::Gtlb;
 use crate::timing::pricing::{Did, HandlerTime, Trigger, lay};
 use trivium_node::Primitive;
 
@@ -13,6 +14,8 @@ pub(super) struct Slots {
     model: SlotsModel,
     interface: InterfaceModel,
     interval: u64,
+    /// Where its messages find their nodes, if that takes time.
+    gtlb: Option<Gtlb>,
     /// What the present handler did, with the words that do not ride in headers.
     effects: Vec<Primitive>,
 }
@@ -23,6 +26,7 @@ impl Slots {
             model: machine.slots.clone().unwrap_or_default(),
             interface: machine.interface.clone(),
             interval: machine.engine.interval,
+            gtlb: machine.gtlb.as_ref().map(Gtlb::new),
             effects: Vec::new(),
         }
     }
@@ -52,40 +56,58 @@ impl Slots {
         }
         time.uses.dispatch += dispatch.occupancy.of(words);
         time.uses.extract += extract.occupancy.of(words);
+        time.read = now;
         now
     }
 
+    /// A call that sends ordered messages waits for a miss of the table: when its handler begins.
+    fn issue(&self, job: &Job, time: &mut HandlerTime) -> u64 {
+        let mut now = job.start;
+        if let (Some(gtlb), Some(addressed)) = (&self.gtlb, job.addressed) {
+            let until = gtlb.issued(now, addressed);
+            wait(time, "wait for a GTLB miss", Reason::Translation, &mut now, until);
+        }
+        now
+    }
+
+    /// The node of a message of so many words is looked up, which is sent at cycle `at`, and whose head has left `head` cycles later: what that delays it.
+    fn look_up(&mut self, (at, head): (u64, u64), words: u64, job: &Job, time: &mut HandlerTime) -> [Passed; 3] {
+        let again = self.inject(words, Assembled::default());
+        let (Some(gtlb), Some(addressed)) = (&mut self.gtlb, job.addressed) else { return [NOTHING; 3] };
+        let lookup = gtlb.model().lookup;
+        let looked = ("look the node up", Reason::Translation, lookup);
+        if gtlb.finds(addressed) {
+            return [looked, NOTHING, NOTHING];
+        }
+        // The unit has taken all of it, and leaves it to the engine of events, which reads it out of the sender's registers and sends it again.
+        let given_up = at + lookup + again.hold;
+        let begun = given_up.max(job.events_free).max(time.events_until);
+        let found = begun + gtlb.model().miss.of(words);
+        (time.events_until, time.given_up) = (found + again.hold, Some(given_up));
+        time.gtlb_misses += 1;
+        time.uses.translate += found - begun;
+        time.uses.inject += again.occupancy;
+        gtlb.resolves(time.events_until);
+        let missed = ("GTLB miss", Reason::Translation, found - (at + head + lookup));
+        [looked, missed, ("inject again", Reason::Interface, again.head)]
+    }
+
     /// Messages leave through the stages of their sender, which moves what its handler does after them.
-    fn leave(&self, time: &mut HandlerTime) {
-        let SlotsModel { inject, translate, .. } = &self.model;
+    fn leave(&mut self, job: &Job, time: &mut HandlerTime) {
         let (mut sent, mut moved) = (0, 0);
         let mut resume = None;
-        for effect in &self.effects {
+        let effects = std::mem::take(&mut self.effects);
+        for effect in &effects {
             match *effect {
                 Primitive::Send { words, .. } => {
-                    let Linear { fixed, word } = &inject.latency;
-                    let (head, tail) = match inject.streams {
-                        true => (fixed.of(1), word.of(words)),
-                        false => (inject.latency.of(words), 0),
-                    };
-                    let stages = [
-                        ("wait for an earlier message", Reason::Interface, moved),
-                        ("translate", Reason::Interface, translate.latency.of(words)),
-                        ("inject", Reason::Interface, head),
-                        ("network interface, out", Reason::Interface, self.interface.send_latency),
-                    ];
-                    pass(time, sent, stages);
-                    time.tails.push(tail);
-                    let (translates, injects) = (translate.occupancy.of(words), inject.occupancy.of(words));
-                    moved += translates + injects;
-                    time.uses.translate += translates;
-                    time.uses.inject += injects;
+                    moved += self.send(words, (sent, moved), job, time);
                     sent += 1;
                 }
                 Primitive::Resume if resume.is_none() => resume = Some(moved),
                 _ => {}
             }
         }
+        self.effects = effects;
         if let (Some(at), Some(moved)) = (&mut time.resume, resume) {
             *at += moved;
         }
@@ -93,10 +115,70 @@ impl Slots {
         wait(time, "translate, inject", Reason::Interface, &mut end, until);
         time.end = end;
     }
+
+    /// What it takes to give a message of so many words away, of which a program has made some ready: until its head leaves, from that to its last word, and
+    /// for how long the thread has to do with it.
+    fn inject(&self, words: u64, assembled: Assembled) -> Injected {
+        let Stage { latency, occupancy, hold, streams, keeps } = &self.model.inject;
+        let fresh = match (keeps, assembled.fresh) {
+            (true, Some(fresh)) => fresh.min(words),
+            _ => words,
+        };
+        if !streams {
+            let (head, hold) = (latency.of(fresh), hold.as_ref().unwrap_or(latency).of(fresh));
+            return Injected { head, tail: 0, hold, occupancy: occupancy.of(fresh) };
+        }
+        // Words go as the program makes them. What is over then has taken no time of its own.
+        let over = assembled.cycles;
+        let head = latency.fixed.of(1).saturating_sub(over);
+        let last = latency.of(words).saturating_sub(over).max(head);
+        Injected { head, tail: last - head, hold: last, occupancy: occupancy.of(words) }
+    }
+
+    /// A handler's message of so many words, the `sent`-th, leaves; earlier ones have moved it by `moved` cycles. By how many it moves what its handler does after it.
+    fn send(&mut self, words: u64, (sent, moved): (usize, u64), job: &Job, time: &mut HandlerTime) -> u64 {
+        let injected = self.inject(words, job.assembled);
+        let translate = &self.model.translate;
+        let (translating, translates) = (translate.latency.of(words), translate.occupancy.of(words));
+        let issued = time.sends[sent] + moved + translating;
+        let [looked, missed, again] = self.look_up((issued, injected.head), words, job, time);
+        let stages = [
+            ("wait for an earlier message", Reason::Interface, moved),
+            ("translate", Reason::Interface, translating),
+            ("inject", Reason::Interface, injected.head),
+            looked,
+            missed,
+            again,
+            ("network interface, out", Reason::Interface, self.interface.send_latency),
+        ];
+        pass(time, sent, &stages);
+        time.tails.push(injected.tail);
+        time.uses.translate += translates;
+        time.uses.inject += injected.occupancy;
+        translating + injected.hold
+    }
 }
 
+/// A message that is given away: cycles.
+struct Injected {
+    /// Until its head leaves.
+    head: u64,
+    /// From then until its last word does, if that is not when the port has passed it.
+    tail: u64,
+    /// For how long its thread has to do with it.
+    hold: u64,
+    /// Opportunities to issue an instruction that it takes.
+    occupancy: u64,
+}
+
+/// What a message passes, for what reason, and for how many cycles.
+type Passed = (&'static str, Reason, u64);
+
+/// What takes no time.
+const NOTHING: Passed = ("", Reason::Interface, 0);
+
 /// A message that its handler has handed over goes through stages, and leaves; by which way, if that is asked for.
-fn pass(time: &mut HandlerTime, sent: usize, stages: [(&'static str, Reason, u64); 4]) {
+fn pass(time: &mut HandlerTime, sent: usize, stages: &[Passed]) {
     let handed = time.sends[sent];
     time.sends[sent] += stages.iter().map(|stage| stage.2).sum::<u64>();
     let Some(stretches) = &time.stretches else { return };
@@ -105,7 +187,7 @@ fn pass(time: &mut HandlerTime, sent: usize, stages: [(&'static str, Reason, u64
         last.to = last.to.min(handed);
     }
     let mut now = handed;
-    for (what, reason, cycles) in stages.into_iter().filter(|stage| stage.2 > 0) {
+    for &(what, reason, cycles) in stages.iter().filter(|stage| stage.2 > 0) {
         way.push(Stretch { what: what.into(), reason, from: now, to: now + cycles });
         now += cycles;
     }
@@ -136,8 +218,10 @@ impl Engine for Slots {
         time.restart();
         time.tails.clear();
         time.uses = Default::default();
+        (time.gtlb_misses, time.events_until, time.given_up) = (0, 0, None);
+        time.read = job.start;
         let mut trigger = job.did.trigger;
-        let mut start = job.start;
+        let mut start = self.issue(job, time);
         if let Trigger::Message { words, packets } = trigger {
             let words = self.beyond(words);
             trigger = Trigger::Message { words, packets };
@@ -161,7 +245,7 @@ impl Engine for Slots {
         if matches!(trigger, Trigger::Call(_)) {
             time.uses.format += time.end - start;
         }
-        self.leave(time);
+        self.leave(job, time);
         true
     }
 }
