@@ -33,7 +33,7 @@ fn latency_and_occupancy_cost_what_the_model_says() {
         assert!((slope - 1.0).abs() <= 0.05, "{nodes} nodes: {slope} cycles a generation for each cycle of latency");
         let sends = |cycles: u32| {
             let of = |key: &str| format!("machine.slots.inject.{key}.fixed={cycles}");
-            generation(nodes, side, &[&of("latency"), &of("occupancy")])
+            generation(nodes, side, &[&of("latency"), &of("hold"), &of("occupancy")])
         };
         let slope = (sends(105) - sends(55)) / 50.0;
         let messages = f64::from(4 * (1 + side));
