@@ -98,6 +98,14 @@ static void *zeros(size_t count, size_t bytes) {
     return memory;
 }
 
+void cstar_is_variable(const struct cstar_variable *variable, const struct cstar_shape *shape, size_t bytes, const char *name) {
+    if (!variable) return;
+    if (variable->shape->state != shape->state) {
+        fail("c-star: %s has the shape %s in the file that defines it, and %s in another", name, variable->shape->name, shape->name);
+    }
+    if (variable->bytes != bytes) fail("c-star: the values of %s have %zu bytes in the file that defines it, and %zu in another", name, variable->bytes, bytes);
+}
+
 void *cstar_array(const struct cstar_shape *shape, size_t bytes) { return zeros((size_t)shape->state->all, bytes); }
 
 void cstar_release(void *pointer) { free(*(void **)pointer); }

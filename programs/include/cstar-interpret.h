@@ -54,6 +54,12 @@ int cstar_position(const struct cstar_shape *shape, const struct cstar_shape *as
 int cstar_moved(const struct cstar_shape *shape, int position, int dimension, long long distance, int is_torus);
 
 /* An array of zeros, an element for each position; given back through a pointer to the pointer. */
+/* What a parallel variable is where it is defined, against which another file holds its own declaration. */
+struct cstar_variable {
+    const struct cstar_shape *shape;
+    size_t bytes;
+};
+void cstar_is_variable(const struct cstar_variable *variable, const struct cstar_shape *shape, size_t bytes, const char *name);
 void *cstar_array(const struct cstar_shape *shape, size_t bytes);
 void cstar_release(void *pointer);
 

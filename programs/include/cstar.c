@@ -247,6 +247,14 @@ void cstar_is_same(const struct cstar_shape *shape) {
     if (!is_same) fail("c-star: the shape %s has other sizes in one file than in another", shape->name);
 }
 
+void cstar_is_variable(const struct cstar_variable *variable, const struct cstar_shape *shape, size_t bytes, const char *name) {
+    if (!variable) return;
+    if (variable->shape->state != shape->state) {
+        fail("c-star: %s has the shape %s in the file that defines it, and %s in another", name, variable->shape->name, shape->name);
+    }
+    if (variable->bytes != bytes) fail("c-star: the values of %s have %zu bytes in the file that defines it, and %zu in another", name, variable->bytes, bytes);
+}
+
 /* Each node's part lies in pages of its own, whose home it is since it touches them first. */
 static void *parts(size_t part, const char *name) {
     char *all = trivium_alloc_first_touch((uint64_t)part * (uint64_t)trivium_nodes());

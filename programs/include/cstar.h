@@ -73,6 +73,12 @@ struct cstar_span {
 void cstar_lay_out(const struct cstar_shape *shape, int below, int across);
 /* A shape that another file lays out has the sizes that it has there. */
 void cstar_is_same(const struct cstar_shape *shape);
+/* What a parallel variable is where it is defined. Another file says the same of it; a null pointer: nobody defines it, and nobody uses it. */
+struct cstar_variable {
+    const struct cstar_shape *shape;
+    size_t bytes;
+};
+void cstar_is_variable(const struct cstar_variable *variable, const struct cstar_shape *shape, size_t bytes, const char *name);
 void *cstar_allocate(const struct cstar_shape *shape, size_t bytes, const char *name);
 
 static inline int cstar_rankof(const struct cstar_shape *shape) { return shape->rank; }

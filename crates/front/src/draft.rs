@@ -30,9 +30,21 @@ pub(crate) struct FileShape {
     pub blocks: (u32, u32),
 }
 
-/// A parallel variable at file scope, which must be allocated.
+/// Who names a variable at file scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Linkage {
+    /// This file alone, which defines it.
+    Own,
+    /// Others may; this file defines it.
+    Defined,
+    /// Another file defines it.
+    Elsewhere,
+}
+
+/// A parallel variable at file scope.
 pub(crate) struct FileVariable {
     pub name: String,
+    pub linkage: Linkage,
     pub shape: Rc<ParallelShape>,
     /// Of an array of them.
     pub dimensions: usize,
@@ -74,7 +86,7 @@ pub(crate) struct Draft<'a> {
     pub has_main: bool,
     /// Shapes of C* that this file declares, in all of its declarations.
     pub shapes: Vec<FileShape>,
-    /// Parallel variables that it defines.
+    /// Parallel variables that it declares.
     pub parallel: Vec<FileVariable>,
     /// Functions with something parallel, by their names.
     pub functions: HashMap<String, Rc<Signature>>,

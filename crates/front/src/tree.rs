@@ -108,7 +108,7 @@ pub(crate) struct Body {
     pub wholes: Vec<Whole>,
     /// The function's name.
     pub name: String,
-    /// The first token of its declarator; none outside of functions.
+    /// The first token of its declarator, if an attribute of the function may stand before it; none outside of functions.
     pub declarator: Option<usize>,
     /// Whether only functions of this file name it.
     pub is_static: bool,

@@ -156,13 +156,16 @@ fn an_enumeration_may_be_parallel() {
 /// The C compiler would take the square of the loops of all functions that it puts into one.
 #[test]
 fn a_function_of_many_loops_is_never_a_part_of_its_callers() {
-    let function = |count: usize| {
+    let function = |count: usize, of: &str| {
         let statements = "x = [3 - .]y; y = [3 - .]x; ".repeat(count);
-        let text = made(&format!("{DECLARED}static int *f(int *v) {{ with (S) {{ {statements} }} return v; }}\n"));
+        let text = made(&format!("{DECLARED}{of} *f(int *v) {{ with (S) {{ {statements} }} return 0; }}\n"));
         without_markers(&text.unwrap())
     };
-    assert!(function(10).contains("staticint__attribute__((noinline))*f("), "{}", function(10));
-    assert!(!function(2).contains("noinline"));
+    assert!(function(10, "static int").contains("staticint__attribute__((noinline))*f("));
+    assert!(!function(2, "static int").contains("noinline"));
+    for of in ["__attribute__((always_inline)) inline int", "static inline int", "struct p { int a; }"] {
+        assert!(!function(10, of).contains("noinline"), "{of}");
+    }
 }
 
 /// The barriers of a body, each with the text from it to the next one.
@@ -383,7 +386,7 @@ fn mistakes_have_their_places() {
 }
 
 /// Declarations with the column of their first mistake, and what is said of it.
-const WRONG_DECLARATIONS: [(&str, usize, &str); 24] = [
+const WRONG_DECLARATIONS: [(&str, usize, &str); 28] = [
     ("shape [1][2][3][4][5]V;", 22, "a shape has 1 to 4 dimensions, and `V` has 5 dimensions"),
     ("shape V;", 7, "a shape has 1 to 4 dimensions, and `V` has no sizes"),
     ("shape []V;", 8, "the number of positions (shapes without sizes are not there yet) is expected here"),
@@ -393,6 +396,10 @@ const WRONG_DECLARATIONS: [(&str, usize, &str); 24] = [
     ("int *:S q;", 5, "pointers to parallel variables, and parallel pointers, are not there"),
     ("int q:S;", 6, "the shape stands after the type, and not after the name"),
     ("enum e { A } *:S q;", 14, "pointers to parallel variables, and parallel pointers, are not there"),
+    ("shape [4]S;", 10, "the shape `S` is there already"),
+    ("int:T x;", 7, "`x` has the shape S where it was declared before, and T here"),
+    ("int:S h;", 7, "`h` was declared before, and is not parallel there"),
+    ("int S;", 5, "`S` is a shape"),
     ("int:S *q(void);", 8, "a function gives no pointer to parallel values"),
     ("int q(int:S *a);", 14, "a parallel parameter of this type is not there"),
     ("int:S q(int:T a);", 7, "the values of a function have one shape, and these have T and S"),

@@ -90,7 +90,7 @@ impl Parser<'_> {
             }
             if place == Place::File && declared.is_empty() && self.begins_body(&declarator) {
                 self.declare(&declarator, &specifiers, place);
-                return self.definition(declarator);
+                return self.definition(declarator, &specifiers);
             }
             self.declare(&declarator, &specifiers, place);
             if self.is("=") {
@@ -161,6 +161,10 @@ impl Parser<'_> {
             return;
         };
         let name = self.word_at(token).to_string();
+        if place == Place::File && self.is_c_star() && matches!(self.scopes.find(&name), Some(Symbol::Shape(_))) {
+            self.error(token, token, format!("`{name}` is a shape")).help("give this another name");
+            return;
+        }
         if specifiers.is_typedef {
             if matches!(declarator.ty.shape, Shape::SpreadArray(_)) {
                 self.error(token, token, "a type cannot be a spread array")
@@ -205,12 +209,12 @@ impl Parser<'_> {
         }
     }
 
-    fn is_static(&self, specifiers: &Specifiers) -> bool {
+    pub(super) fn is_static(&self, specifiers: &Specifiers) -> bool {
         (specifiers.first..specifiers.end).any(|token| self.word_at(token) == "static")
     }
 
     /// A function's body, and before it the types of its parameters in the old way.
-    fn definition(&mut self, declarator: Declarator) -> Parse<()> {
+    fn definition(&mut self, declarator: Declarator, specifiers: &Specifiers) -> Parse<()> {
         let mut parameters = declarator.parameters.unwrap_or_default();
         self.scopes.enter();
         if parameters.is_old {
@@ -235,7 +239,9 @@ impl Parser<'_> {
         let parallel = parameters.list.iter().filter(|(_, ty)| ty.parallel.is_some());
         let parallel = parallel.filter_map(|(name, _)| name.clone()).collect();
         let is_static = self.draft.statics.contains(&name);
-        let declarator = Some(declarator.first);
+        // Where it may have attributes, but for what is inlined always, and a type that is defined.
+        let is_inline = (specifiers.first..declarator.first).any(|token| self.word_at(token).contains("inline"));
+        let declarator = Some(declarator.first).filter(|_| !is_inline && !specifiers.defines);
         self.function = Body { name, declarator, is_static, signature, parallel, ..Body::default() };
         let block = self.compound(false)?;
         self.current = None;

@@ -5,7 +5,8 @@ use super::declarations::Place;
 use super::declarators::{Declarator, Parameters};
 use super::specifiers::{STORAGE, Specifiers};
 use super::{Failed, Parse, Parser};
-use crate::draft::FileVariable;
+use crate::draft::{FileVariable, Linkage};
+use crate::scope::Symbol;
 use crate::tree::LocalVariable;
 use crate::types::{ParallelShape, ParallelValue, Shape, Signature, Type};
 use std::rc::Rc;
@@ -102,9 +103,26 @@ impl Parser<'_> {
             declarator.touches_base = true;
             self.own_statements += 1;
             self.locals.push(LocalVariable { name, shape, dimensions, last: self.at - 1, initial: None });
-        } else if !specifiers.is_extern {
-            self.draft.parallel.push(FileVariable { name: word, shape, dimensions, initial: None });
+            return;
         }
+        if let Some(Symbol::Value(before)) = self.scopes.find(&word)
+            && before.innermost().0.parallel.as_ref() != Some(&shape)
+        {
+            let message = match &before.innermost().0.parallel {
+                Some(other) => format!(
+                    "`{word}` has the shape {} where it was declared before, and {} here",
+                    other.name, shape.name
+                ),
+                None => format!("`{word}` was declared before, and is not parallel there"),
+            };
+            self.error(name, name, message).help("declare it with one shape, or give this one another name");
+        }
+        let linkage = match (specifiers.is_extern, self.is_static(specifiers)) {
+            (true, _) => Linkage::Elsewhere,
+            (_, true) => Linkage::Own,
+            _ => Linkage::Defined,
+        };
+        self.draft.parallel.push(FileVariable { name: word, linkage, shape, dimensions, initial: None });
     }
 
     /// `=` after a parallel variable stands here: what it begins with.
@@ -177,7 +195,7 @@ impl Parser<'_> {
         }
         if let Some(result) = &result {
             self.draft.edits.just_before(name, "*");
-            hidden.push(format!("{} *cstar_result", result.c));
+            hidden.push(format!("__typeof_unqual__({}) *cstar_result", result.c));
         }
         if let (false, Some(open)) = (hidden.is_empty(), parameters.open) {
             let has_more = !parameters.list.is_empty() || self.word_at(open + 1) == "...";

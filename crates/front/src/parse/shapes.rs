@@ -183,6 +183,11 @@ impl Parser<'_> {
         let (rank, state) = (sizes.len(), format!("cstar_state_{word}"));
         // Declared again, it is held against what was declared before, and not used.
         let again = self.draft.shapes.iter().filter(|shape| shape.name == word).count();
+        let is_defined = self.draft.shapes.iter().any(|shape| shape.name == word && !shape.is_elsewhere);
+        if is_defined && !is_elsewhere {
+            self.error(name, name, format!("the shape `{word}` is there already"))
+                .help("give this one another name, or leave it out");
+        }
         let object = c_star::object(&if again > 0 { format!("{word}__{again}") } else { word.clone() });
         let below: Vec<String> = (0..rank).map(|axis| product(&sizes[axis + 1..])).collect();
         let begin = format!(

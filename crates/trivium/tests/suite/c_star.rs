@@ -3,7 +3,7 @@
 #[path = "../../../front/tests/changed/mod.rs"]
 mod changed;
 
-use crate::harness::{Run, root, trivium};
+use crate::harness::{Run, in_file, root, trivium};
 use crate::slow;
 use std::path::PathBuf;
 
@@ -259,8 +259,11 @@ fn what_lies_side_by_side_goes_by_one_call() {
 /// What positions get and send at a distance, around the end and at a border; commas; indices of what is left-indexed. What it prints was found by hand.
 #[test]
 fn shifts_and_commas_give_what_was_found_by_hand() {
-    let programs =
-        [("shifts", include_str!("../c-star/shifts.txt")), ("shifts-to", include_str!("../c-star/shifts-to.txt"))];
+    let programs = [
+        ("shifts", include_str!("../c-star/shifts.txt")),
+        ("shifts-to", include_str!("../c-star/shifts-to.txt")),
+        ("commas", include_str!("../c-star/commas.txt")),
+    ];
     for (name, expected) in programs {
         let program = format!("crates/trivium/tests/c-star/{name}.cs");
         for (protocol, nodes) in [("stache", "1"), ("stache", "3"), ("uncached", "3"), ("swcc", "8")] {
@@ -268,6 +271,28 @@ fn shifts_and_commas_give_what_was_found_by_hand() {
             assert_eq!(output(&trivium(&how)), expected, "{name}, {protocol}, {nodes} nodes");
         }
     }
+}
+
+/// A file that says of another file's variable what it is not: it would read and write what is beside it.
+#[test]
+fn a_variable_has_one_shape_and_type_in_all_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let first =
+        in_file(&folder, "a.cs", "void other(void); shape [4]S; int:S a; int main(void) { other(); return 0; }\n");
+    for (declared, told) in [
+        ("shape [9]T; extern int:T a;", "a has the shape S in the file that defines it, and T in another"),
+        (
+            "extern shape [4]S; extern double:S a;",
+            "the values of a have 4 bytes in the file that defines it, and 8 in another",
+        ),
+    ] {
+        let second = in_file(&folder, "b.cs", &format!("{declared} void other(void) {{ }}\n"));
+        trivium(&["sim", &first, &second, "-p", "stache", "-m", "typhoon", "-n", "2"]).refuses(1, &[told]);
+        trivium(&["interpret", &first, &second]).refuses(1, &[told]);
+    }
+    let second =
+        in_file(&folder, "b.cs", "extern shape [4]S; extern int:S a, never; void other(void) { with (S) a = 1; }\n");
+    assert_eq!(trivium(&["sim", &first, &second, "-p", "stache", "-m", "typhoon", "-n", "2"]).code, Some(0));
 }
 
 /// What is got and sent goes by the calls of a protocol that has them, with the same results.

@@ -35,6 +35,7 @@ fn shifts_and_commas_mean_what_the_compiler_makes_of_them() {
     agrees("crates/trivium/tests/c-star/shifts.cs", &[]);
     agrees("crates/trivium/tests/c-star/shifts-to.cs", &[]);
     agrees("crates/trivium/tests/c-star/combined.cs", &[]);
+    agrees("crates/trivium/tests/c-star/commas.cs", &[]);
 }
 
 #[test]

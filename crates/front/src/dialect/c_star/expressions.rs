@@ -359,7 +359,10 @@ impl Loops<'_, '_> {
         let before = std::mem::replace(&mut self.is_mixed, is_mixed);
         self.scalar(expression);
         self.is_mixed = before;
-        if is_before {
+        if is_before && expression.ty.shape == Shape::Void {
+            ahead.declare(&format!("{}; ", self.text(expression)));
+            self.draft.edits.replace(expression.first, expression.last, "(void)0");
+        } else if is_before {
             let name = self.temporary();
             ahead.declare(&format!("__auto_type {name} = ({}); ", self.text(expression)));
             self.draft.edits.replace(expression.first, expression.last, &name);

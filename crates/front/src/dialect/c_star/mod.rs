@@ -22,7 +22,7 @@ pub(crate) use parallel::object;
 use parallel::{Ahead, Noted, is_parallel, positions_twice};
 use std::collections::HashSet;
 use std::rc::Rc;
-pub(crate) use variables::end;
+pub(crate) use variables::{end, held_against_other_files};
 
 /// Puts C in place of what is C*'s own in a function, or in an expression outside of one.
 pub(crate) fn body(draft: &mut Draft, body: &Body) {

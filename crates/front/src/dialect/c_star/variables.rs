@@ -3,15 +3,17 @@
 use super::Loops;
 use super::flow::{Accesses, MEMORY, REUSE, WRITE};
 use super::parallel::{Ahead, Noted, object, positions};
-use crate::draft::{Draft, FileVariable};
+use crate::draft::{Draft, FileVariable, Linkage};
 use crate::tree::{LocalVariable, Statement};
 use crate::types::ParallelShape;
+use std::collections::HashSet;
 
 /// What stands at the end of a file: its shapes are laid out, then its parallel variables get memory.
 pub(crate) fn end(draft: &mut Draft) {
     if draft.shapes.is_empty() && draft.parallel.is_empty() {
         return;
     }
+    let (told, held) = held_against_other_files(draft);
     let mut text = String::from(
         "\n# 1 \"<c-star>\"\n__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n",
     );
@@ -19,11 +21,13 @@ pub(crate) fn end(draft: &mut Draft) {
         let (below, across) = shape.blocks;
         text.push_str(&format!("    cstar_lay_out(&{}, {below}, {across});\n", shape.object));
     }
-    text.push_str("}\n__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
+    text.push_str(&format!("}}\n{told}"));
+    text.push_str("__attribute__((constructor(202))) static void cstar_variables_of_file(void) {\n");
     for shape in draft.shapes.iter().filter(|shape| shape.is_elsewhere) {
         text.push_str(&format!("    cstar_is_same(&{});\n", shape.object));
     }
-    for variable in &draft.parallel {
+    text.push_str(&held);
+    for variable in draft.parallel.iter().filter(|variable| variable.linkage != Linkage::Elsewhere) {
         text.push_str(&format!("    {}\n", allocated(variable)));
     }
     if draft.parallel.iter().any(|variable| variable.initial.is_some()) {
@@ -32,6 +36,29 @@ pub(crate) fn end(draft: &mut Draft) {
     text.push_str("}\n");
     let last = draft.lexed.tokens.len() - 1;
     draft.edits.before(last, &text);
+}
+
+/// What shapes and types variables have that several files name: where they are defined, for other files; and how this one holds its own declarations against that.
+pub(crate) fn held_against_other_files(draft: &Draft) -> (String, String) {
+    let (mut told, mut held, mut names) = (String::new(), String::new(), HashSet::new());
+    for FileVariable { name, linkage, shape, dimensions, .. } in &draft.parallel {
+        let (object, first) = (object(&shape.name), first_of(name, *dimensions));
+        match linkage {
+            Linkage::Defined if names.insert(name) => told.push_str(&format!(
+                "const struct cstar_variable cstar_variable_{name} = {{&{object}, sizeof *{first}}};\n"
+            )),
+            Linkage::Elsewhere => {
+                told.push_str(&format!(
+                    "extern const struct cstar_variable cstar_variable_{name} __attribute__((weak));\n"
+                ));
+                held.push_str(&format!(
+                    "    cstar_is_variable(&cstar_variable_{name}, &{object}, sizeof *{first}, \"{name}\");\n"
+                ));
+            }
+            _ => {}
+        }
+    }
+    (told, held)
 }
 
 /// A pointer to a variable of an array of them, as C names it: the first one.
@@ -51,7 +78,7 @@ fn allocated(variable: &FileVariable) -> String {
     if let Some(initial) = &variable.initial {
         // A constant, as all of C's variables at file scope begin with.
         text.push_str(&format!(
-            " {{ static const __typeof__(*{name}) initial = {initial}; {}{name}[cstar_vp] = initial; }}",
+            " {{ static const __typeof__(*{name}) initial = {initial}; {}((__typeof_unqual__(*{name}) *){name})[cstar_vp] = initial; }}",
             positions(&variable.shape, &Noted::default())
         ));
     }
@@ -90,7 +117,10 @@ impl Loops<'_, '_> {
             let noted = self.noted(|loops| loops.inside(&whole.expression, &mut ahead));
             let (ahead, over) = (self.done(ahead), self.loop_over(&local.shape, noted));
             self.current = before;
-            let begin = format!(" = {}; {{ {ahead}{over}{name}[cstar_vp] =", memory(&local.shape, &name, true));
+            let begin = format!(
+                " = {}; {{ {ahead}{over}((__typeof_unqual__(*{name}) *){name})[cstar_vp] =",
+                memory(&local.shape, &name, true)
+            );
             self.draft.edits.instead(equals, &begin);
             self.draft.edits.after(whole.expression.last, "; }");
         }

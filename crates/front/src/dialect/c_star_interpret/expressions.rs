@@ -70,6 +70,11 @@ impl Meant<'_, '_> {
         if !is_parallel(self.draft, expression) {
             if turn == Turn::Scalars && is_once(self.draft, expression) {
                 self.scalar(expression);
+                if expression.ty.shape == Shape::Void {
+                    code.push_str(&format!("{}; ", self.text(expression)));
+                    self.knows(expression, "(void)0");
+                    return;
+                }
                 let name = self.temporary();
                 code.push_str(&format!("__auto_type {name} = ({}); ", self.text(expression)));
                 self.knows(expression, &name);
@@ -120,6 +125,14 @@ impl Meant<'_, '_> {
 
     /// An expression whose value nobody wants; gives what it has changed.
     pub(super) fn done(&mut self, expression: &Expression, code: &mut String) -> Option<Changed> {
+        if !is_parallel(self.draft, expression) {
+            // What is evaluated once has been, if it had its turn.
+            if !self.known.contains_key(&(expression.first, expression.last)) {
+                self.scalar(expression);
+                code.push_str(&format!("(void)({}); ", self.text(expression)));
+            }
+            return None;
+        }
         match &expression.form {
             Form::Parentheses(part) => self.done(part, code),
             Form::Cast { operand, .. } if expression.ty.shape == Shape::Void => self.done(operand, code),

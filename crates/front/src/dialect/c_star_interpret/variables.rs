@@ -2,12 +2,14 @@
 
 use super::expressions::Changed;
 use super::{Meant, each, object};
-use crate::draft::{Draft, FileVariable};
+use crate::dialect::c_star::held_against_other_files;
+use crate::draft::{Draft, FileVariable, Linkage};
 use crate::tree::{LocalVariable, Statement};
 
 /// What stands at the end of a file: its parallel variables get memory before `main` begins.
 pub(crate) fn end(draft: &mut Draft) {
-    let mut text = String::from("\n# 1 \"<c-star>\"\n");
+    let (told, held) = held_against_other_files(draft);
+    let mut text = format!("\n# 1 \"<c-star>\"\n{told}");
     text.push_str("__attribute__((constructor(201))) static void cstar_shapes_of_file(void) {\n");
     for shape in draft.shapes.iter().filter(|shape| !shape.is_elsewhere) {
         let (down, across) = shape.blocks;
@@ -17,7 +19,8 @@ pub(crate) fn end(draft: &mut Draft) {
     for shape in draft.shapes.iter().filter(|shape| shape.is_elsewhere) {
         text.push_str(&format!("    cstar_check(&{});\n", shape.object));
     }
-    for variable in &draft.parallel {
+    text.push_str(&held);
+    for variable in draft.parallel.iter().filter(|variable| variable.linkage != Linkage::Elsewhere) {
         text.push_str(&format!("    {}\n", begun(variable)));
     }
     text.push_str("}\n");
@@ -34,7 +37,8 @@ fn begun(variable: &FileVariable) -> String {
     let memory = format!("{name} = cstar_array(&{object}, sizeof *{name});");
     match &variable.initial {
         Some(initial) => {
-            let filled = each(&variable.shape, &format!("{name}[cstar_vp] = cstar_initial;"));
+            let filled =
+                each(&variable.shape, &format!("((__typeof_unqual__(*{name}) *){name})[cstar_vp] = cstar_initial;"));
             format!("{memory} {{ static const __typeof__(*{name}) cstar_initial = {initial}; {filled}}}")
         }
         None => memory,
@@ -72,7 +76,8 @@ impl Meant<'_, '_> {
             self.ahead(expression, &mut code);
             let value = self.value(expression, &mut code);
             let place = format!("{name}[cstar_vp]");
-            code.push_str(&each(&local.shape, &format!("{place} = {value};")));
+            let filled = format!("((__typeof_unqual__(*{name}) *){name})[cstar_vp] = {value};");
+            code.push_str(&each(&local.shape, &filled));
             let changed = Changed { name: (local.name, local.name), value: place, shape: local.shape.clone() };
             // One of several is told alone.
             let told =
