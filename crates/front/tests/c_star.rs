@@ -153,6 +153,15 @@ fn an_enumeration_may_be_parallel() {
     assert!(made.contains("enumcolor*c;enumsize*t;"), "{made}");
 }
 
+/// Brackets in a list are designators if `=` follows them.
+#[test]
+fn a_list_may_have_left_indices() {
+    let made = |list: &str| body(&format!("with (S) {{ int t[3] = {list}; }}"));
+    let one = made("{[1]x, [2]x}").unwrap();
+    assert_eq!(one.matches("cstar_at(x").count(), 2, "{one}");
+    assert!(made("{[1] = 3, [2] = [2]x}").unwrap().contains("[1]=3,[2]=({"));
+}
+
 /// The C compiler would take the square of the loops of all functions that it puts into one.
 #[test]
 fn a_function_of_many_loops_is_never_a_part_of_its_callers() {
@@ -386,7 +395,7 @@ fn mistakes_have_their_places() {
 }
 
 /// Declarations with the column of their first mistake, and what is said of it.
-const WRONG_DECLARATIONS: [(&str, usize, &str); 28] = [
+const WRONG_DECLARATIONS: [(&str, usize, &str); 30] = [
     ("shape [1][2][3][4][5]V;", 22, "a shape has 1 to 4 dimensions, and `V` has 5 dimensions"),
     ("shape V;", 7, "a shape has 1 to 4 dimensions, and `V` has no sizes"),
     ("shape []V;", 8, "the number of positions (shapes without sizes are not there yet) is expected here"),
@@ -399,6 +408,8 @@ const WRONG_DECLARATIONS: [(&str, usize, &str); 28] = [
     ("shape [4]S;", 10, "the shape `S` is there already"),
     ("int:T x;", 7, "`x` has the shape S where it was declared before, and T here"),
     ("int:S h;", 7, "`h` was declared before, and is not parallel there"),
+    ("void q(int a:S);", 13, "the shape stands after the type, and not after the name"),
+    ("void q(int:Q a);", 12, "`Q` is not a shape"),
     ("int S;", 5, "`S` is a shape"),
     ("int:S *q(void);", 8, "a function gives no pointer to parallel values"),
     ("int q(int:S *a);", 14, "a parallel parameter of this type is not there"),

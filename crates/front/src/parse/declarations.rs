@@ -71,12 +71,7 @@ impl Parser<'_> {
         if self.eat(";") {
             return Ok(());
         }
-        if self.is_c_star() && self.is(":") {
-            let word = self.word_at(self.at + 1).to_string();
-            self.error(self.at + 1, self.at + 1, format!("`{word}` is not a shape"))
-                .help("declare it before: shape [100]name;");
-            return Err(super::Failed);
-        }
+        self.known_shape()?;
         let mut declared: Vec<(Declarator, usize)> = Vec::new();
         loop {
             self.attributes()?;
@@ -314,10 +309,32 @@ impl Parser<'_> {
         Ok(None)
     }
 
+    /// Whether brackets that stand here are those of a designator: in C* they may be a left index, before which no `=` comes.
+    fn is_designator(&self) -> bool {
+        let (mut at, mut depth) = (self.at, 0);
+        if !self.is_c_star() || !self.is("[") {
+            return true;
+        }
+        while depth > 0 || ["[", "."].contains(&self.word_at(at)) {
+            match self.word_at(at) {
+                "[" => depth += 1,
+                "]" => depth -= 1,
+                "." if depth == 0 => at += 1,
+                _ if self.draft.token_at(at).kind == Kind::End => return true,
+                _ => {}
+            }
+            at += 1;
+        }
+        self.word_at(at) == "="
+    }
+
     /// `.member [3] [1 ... 2] =`, or GNU's old `member:`.
     fn designators(&mut self) -> Parse<()> {
         if self.kind() == Kind::Name && self.is_next(":") {
             self.at += 2;
+            return Ok(());
+        }
+        if !self.is_designator() {
             return Ok(());
         }
         let begun = self.at;

@@ -307,7 +307,11 @@ impl Parser<'_> {
                 break;
             }
             let specifiers = self.specifiers()?;
+            self.known_shape()?;
             let declarator = self.declarator(&specifiers)?;
+            if self.is_parallel_at(self.at) {
+                return Err(self.late_shape(&declarator));
+            }
             self.without_register(&specifiers, &declarator.ty);
             let values = self.parallel_parameter(&declarator, &specifiers);
             self.attributes()?;

@@ -30,6 +30,17 @@ impl Parser<'_> {
         Some(shape)
     }
 
+    /// What stands after a type behind `:` is a shape, or it is said.
+    pub(super) fn known_shape(&mut self) -> Parse<()> {
+        if !(self.is_c_star() && self.is(":")) {
+            return Ok(());
+        }
+        let word = self.word_at(self.at + 1).to_string();
+        self.error(self.at + 1, self.at + 1, format!("`{word}` is not a shape"))
+            .help("declare it before: shape [100]name;");
+        Err(Failed)
+    }
+
     /// A shape that stands after a declarator.
     pub(super) fn late_shape(&mut self, declarator: &Declarator) -> Failed {
         let (first, at) = (declarator.first, self.at);
@@ -195,7 +206,7 @@ impl Parser<'_> {
         }
         if let Some(result) = &result {
             self.draft.edits.just_before(name, "*");
-            hidden.push(format!("__typeof_unqual__({}) *cstar_result", result.c));
+            hidden.push(format!("__typeof_unqual__({}) *cstar_result __attribute__((unused))", result.c));
         }
         if let (false, Some(open)) = (hidden.is_empty(), parameters.open) {
             let has_more = !parameters.list.is_empty() || self.word_at(open + 1) == "...";
