@@ -1,7 +1,7 @@
 /* pingpong-mpi.c: a request of 20 bytes and an answer of 84 between two ranks, with MPI_Send and MPI_Recv: the bytes of a read
  * miss of stache with blocks of 64 bytes. Rank 1 prints the 10th, 50th and 99th percentile of round trips, in ns.
  *
- *     mpirun -n 2 pingpong-mpi ROUND-TRIPS [BYTES OF A request_bytes, BYTES OF AN ANSWER]
+ *     mpirun -n 2 pingpong-mpi ROUND-TRIPS [BYTES OF A REQUEST, BYTES OF AN ANSWER]
  */
 #include <mpi.h>
 #include <string.h>

@@ -684,16 +684,9 @@ impl Machine {
         handed.saturating_sub(self.interface.send_latency)
     }
 
-    /// The words of its queues to and from the network, where they are limited, as a sender sees them. Words on their way are in no queue yet, and it hears of those that were
-    /// read when that has come back: at a word a cycle both ways of the network have as many words as they take cycles.
+    /// The words of its queues to and from the network, where they are limited.
     pub(crate) fn queues(&self) -> Option<QueuesModel> {
-        let queues = self.slots.as_ref()?.queues?;
-        let on_way = 2 * self.network.latency;
-        Some(QueuesModel {
-            incoming: queues.incoming + on_way,
-            messages: queues.messages + on_way / queues.header.max(1),
-            ..queues
-        })
+        self.slots.as_ref().and_then(|slots| slots.queues)
     }
 
     /// The table in which messages find their nodes.

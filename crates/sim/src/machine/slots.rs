@@ -43,6 +43,16 @@ pub struct QueuesModel {
     pub header: u64,
 }
 
+impl QueuesModel {
+    /// The same as a sender sees them through a network that takes so many cycles. Words on their way are in no receive queue yet, and the sender hears of those that were
+    /// read when that has come back: at a word a cycle both ways have as many words as they take cycles.
+    pub(crate) fn seen_through(self, latency: u64) -> QueuesModel {
+        let on_way = 2 * latency;
+        let messages = self.messages + on_way / self.header.max(1);
+        QueuesModel { incoming: self.incoming + on_way, messages, ..self }
+    }
+}
+
 /// A stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

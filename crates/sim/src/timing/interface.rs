@@ -88,7 +88,7 @@ pub struct Interface {
     /// Words of data in a packet at most, if messages are in packets.
     packet_words: Option<u64>,
     credits: u32,
-    /// The words of the queues, where these are limited.
+    /// The words of the queues as this node sees them, where these are limited.
     queues: Option<QueuesModel>,
     port: Box<dyn Port>,
     network: Box<dyn Network>,
@@ -126,7 +126,7 @@ impl Interface {
             header_words: machine.interface.header_words,
             packet_words: machine.interface.packet_words,
             credits: machine.interface.credits,
-            queues: machine.queues(),
+            queues: machine.queues().map(|queues| queues.seen_through(machine.network.latency)),
             port: ports::make(machine),
             network: networks::make(machine, me, nodes, seed),
             out: Calendar::default(),

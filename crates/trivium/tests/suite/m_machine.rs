@@ -75,15 +75,20 @@ fn composed_interfaces_are_predicted() {
     }
 }
 
-/// No total is typed in: a trace has the stages of a null round trip, one after the other, and each is a key of the machine's file.
-#[test]
-fn a_trace_shows_the_stages_of_a_null_round_trip() {
+/// The events of its trace.
+fn trace_of_a_null_round_trip() -> Vec<serde_json::Value> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json");
     let run = trivium(&["sim", "mm-ping", "-p", "mm", "-m", "m-machine", "-n", "2", "--trace", file.to_str().unwrap()]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-    let events = trace["traceEvents"].as_array().unwrap();
+    trace["traceEvents"].as_array().unwrap().clone()
+}
+
+/// No total is typed in: a trace has the stages of a null round trip, one after the other, and each is a key of the machine's file.
+#[test]
+fn a_trace_shows_the_stages_of_a_null_round_trip() {
+    let events = trace_of_a_null_round_trip();
     let call = events.iter().find(|event| event["args"]["what"] == "mm.ping of thing 1").unwrap();
     let (from, cycles) = (call["ts"].as_u64().unwrap(), call["dur"].as_u64().unwrap());
     assert_eq!(cycles, 38);
@@ -224,12 +229,7 @@ fn full_queues_hold_senders_back() {
 /// Each engine of a node has a track of its own.
 #[test]
 fn a_trace_has_a_track_for_each_slot() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("trace.json");
-    let run = trivium(&["sim", "mm-ping", "-p", "mm", "-m", "m-machine", "-n", "2", "--trace", file.to_str().unwrap()]);
-    assert_eq!(run.code, Some(0), "{run:?}");
-    let trace: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-    let events = trace["traceEvents"].as_array().unwrap();
+    let events = trace_of_a_null_round_trip();
     let track = |event: &serde_json::Value| {
         let named = events.iter().find(|other| other["name"] == "thread_name" && other["tid"] == event["tid"]);
         named.unwrap()["args"]["name"].as_str().unwrap().to_string()
