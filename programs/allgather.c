@@ -31,6 +31,7 @@ static int pass_on(int self, int next, int64_t *whole, int part, int words) {
         int64_t first = (int64_t)part * words + done;
         channel_put(next, whole + first, first, words - done < MOST ? words - done : MOST, part);
         tag = channel_take(self);
+        channel_used(self); /* nothing else comes to its place */
     }
     return (int)tag;
 }

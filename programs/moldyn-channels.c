@@ -11,24 +11,31 @@
 #define OTHER_MERGE
 #include "moldyn.c"
 
-/* The most words of one `put`, and the ranges that a node may be ahead of what the next one has taken, as the protocol has them unless it is told otherwise. */
-enum { MOST = 8192, AHEAD = 4 };
+/* The most words of one `put`, as the protocol has it unless it is told otherwise. */
+enum { MOST = 8192 };
 
-/* Places for a section at each node. A section comes into the place of the one AHEAD + 1 before it: when that may be put, the one after that has been taken, for
- * which this node had added to it. */
-enum { PLACES = AHEAD + 1 };
+/* Places for a section at each node: one comes while the other is used. A node that is further ahead waits, in `put`. */
+enum { PLACES = 2 };
 
 static double **places; /* of each node, and one from which it sends */
 static int words;       /* of a place */
+static double *merged;  /* this node's section */
 
 static double *place(int node, int number) {
     return places[node] + (uint64_t)words * number;
 }
 
+/* The section that comes next, which is the one expected. */
+static const double *take(int section, int64_t number) {
+    if (channel_take(self) != section) trivium_fail("moldyn-channels: a section is out of turn");
+    return place(self, (int)(number % PLACES));
+}
+
 static void open_merge(void) {
     words = 3 * most_of_a_node();
     if (words > MOST) trivium_fail("moldyn-channels: a section is longer than what a channel brings at a time: use more nodes");
-    places = malloc(sizeof *places * nodes);
+    places = malloc(sizeof *places * nodes), merged = malloc(sizeof *merged * words);
+    if (!places || !merged) trivium_fail("moldyn-channels: no memory");
     for (int p = 0; p < nodes; p++) {
         places[p] = trivium_alloc_on(p, sizeof(double) * (uint64_t)words * (PLACES + 1));
         channel_open(p, places[p]);
@@ -38,18 +45,17 @@ static void open_merge(void) {
 
 static const double *merge(void) {
     static int64_t put, taken; /* sections, since the beginning */
-    if (nodes == 1) return forces;
-    double *sent = place(self, PLACES), *come = NULL;
-    for (int stage = 0; stage <= nodes; stage++) {
+    if (nodes == 1) return mine;
+    double *sent = place(self, PLACES);
+    for (int stage = 0; stage < nodes; stage++) {
         int section = (self - stage + nodes) % nodes, first = 3 * first_of(section), count = 3 * first_of(section + 1) - first;
-        if (stage > 0) {
-            if (channel_take(self) != section) trivium_fail("moldyn-channels: a section is out of turn");
-            come = place(self, (int)(taken++ % PLACES));
-        }
-        /* The last to come is this node's own, whole. */
-        if (stage == nodes) break;
-        for (int k = 0; k < count; k++) sent[k] = stage ? come[k] + mine[first + k] : mine[first + k];
+        const double *come = stage ? take(section, taken++) : NULL;
+        for (int k = 0; k < count; k++) sent[k] = come ? come[k] + mine[first + k] : mine[first + k];
+        if (come) channel_used(self);
         channel_put((self + 1) % nodes, sent, put++ % PLACES * words, count, section);
     }
-    return come;
+    /* The last to come is this node's own, whole. */
+    memcpy(merged, take(self, taken++), sizeof *merged * 3 * (first_of(self + 1) - first_of(self)));
+    channel_used(self);
+    return merged;
 }

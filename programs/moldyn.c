@@ -17,7 +17,10 @@
 #include "options.h"
 #include "random.h"
 
-enum { SIDE, ITERATIONS, EVERY, CHECK, SEED, OPTIONS };
+enum { SIDE, ITERATIONS, EVERY, CHECK, SEED, MERGE, OPTIONS };
+
+/* How forces are merged. */
+enum { IN_STAGES, WITHOUT_ZEROS, BY_FLAGS, BY_OWNERS };
 
 static struct option options[OPTIONS] = {
     [SIDE] = {'b', 3, 2, 20, "cells of the lattice at a side of the box, of 4 molecules each (13: as published)"},
@@ -25,6 +28,7 @@ static struct option options[OPTIONS] = {
     [EVERY] = {'e', 4, 1, 1000000, "iterations with one list of pairs (20: as published)"},
     [CHECK] = {'c', 1, 0, 1, "0: forces and energy are not checked"},
     [SEED] = {'g', 1, 0, 1000000, "seed of the velocities"},
+    [MERGE] = {'m', IN_STAGES, IN_STAGES, BY_OWNERS, "forces are merged: 0 in stages; 1 in stages, without zeros; 2 in stages, with flags and no barriers; 3 by those whose molecules they act on"},
 };
 
 static const double DENSITY = 0.83134, TEMPERATURE = 0.722, STEP = 0.016;
@@ -34,10 +38,10 @@ static double cut_off = 3.5, listed = 4.2;
 
 static int self, nodes, molecules;
 static double box;
-static double *positions, *forces; /* three numbers of each molecule; each node writes those of its own */
-static double *velocities;         /* of this node's molecules; half a step before their positions */
-static double *mine;               /* what this node's pairs add to all forces */
-static double *listed_at;          /* where this node's molecules were when the list was made */
+static double *positions;  /* three numbers of each molecule; each node writes those of its own */
+static double *velocities; /* of this node's molecules; half a step before their positions */
+static double *mine;       /* what this node's pairs add to all forces */
+static double *listed_at;  /* where this node's molecules were when the list was made */
 static int (*pairs)[2], pair_count, pair_room;
 
 /* The first molecule of a node; molecules of a node follow each other. */
@@ -55,22 +59,98 @@ static int most_of_a_node(void) {
 static void open_merge(void);
 static const double *merge(void);
 
-#ifndef OTHER_MERGE
-static void open_merge(void) {}
+/* -DFORCE=float: forces are merged in half as many bytes, to another answer. */
+#ifndef FORCE
+#define FORCE double
+#endif
 
-/* In stage s a node adds to the section of the node s before it, so that each section gets what its own node has first, then what the next ones have. */
-static const double *merge(void) {
-    if (nodes == 1) return forces;
+#ifndef OTHER_MERGE
+static FORCE *forces;   /* of all molecules, shared */
+static double *merged;  /* of this node's */
+
+/* The section that this node adds to in a stage is that of the node so many before it. So each section gets what its own node has first, then what the next ones have: every
+ * way to merge adds in this order, to the same bits. */
+static void add_in_stage(int stage, int zeros) {
+    int section = (self - stage + nodes) % nodes;
+    for (int k = 3 * first_of(section); k < 3 * first_of(section + 1); k++) {
+        if (stage == 0) forces[k] = (FORCE)mine[k];
+        else if (zeros || mine[k] != 0) forces[k] += (FORCE)mine[k];
+    }
+}
+
+static void merge_in_stages(int zeros) {
     trivium_barrier();
     for (int stage = 0; stage < nodes; stage++) {
-        int section = (self - stage + nodes) % nodes;
-        for (int k = 3 * first_of(section); k < 3 * first_of(section + 1); k++) {
-            if (stage == 0) forces[k] = mine[k];
-            else forces[k] += mine[k];
-        }
+        add_in_stage(stage, zeros);
         trivium_barrier();
     }
-    return forces + 3 * first_of(self);
+}
+
+/* Stages that each node has done since the beginning. */
+static volatile int64_t **done;
+
+/* The node before this one was the last to add to a section. */
+static void wait_for_previous(int64_t stages) {
+    volatile int64_t *of = done[(self + nodes - 1) % nodes];
+    for (int64_t now = *of; now < stages;) now = trivium_wait_until_changed64(of, now);
+}
+
+static void merge_by_flags(void) {
+    int64_t before = *done[self];
+    for (int stage = 0; stage < nodes; stage++) {
+        if (stage > 0) wait_for_previous(before + stage);
+        add_in_stage(stage, 1);
+        *done[self] = before + stage + 1;
+    }
+    wait_for_previous(before + nodes);
+}
+
+/* What each node adds to all sections, where all see it; and whether it adds anything to a section. */
+static FORCE **given;
+static int32_t **gives;
+
+static void give(int section) {
+    int any = 0;
+    for (int k = 3 * first_of(section); k < 3 * first_of(section + 1); k++) any |= mine[k] != 0;
+    gives[self][section] = any;
+    for (int k = 3 * first_of(section); any && k < 3 * first_of(section + 1); k++) given[self][k] = (FORCE)mine[k];
+}
+
+static void merge_by_owners(void) {
+    for (int section = 0; section < nodes; section++) {
+        if (section != self) give(section);
+    }
+    trivium_barrier();
+    for (int k = 3 * first_of(self); k < 3 * first_of(self + 1); k++) forces[k] = (FORCE)mine[k];
+    for (int stage = 1; stage < nodes; stage++) {
+        int from = (self + stage) % nodes;
+        for (int k = 3 * first_of(self); gives[from][self] && k < 3 * first_of(self + 1); k++) forces[k] += given[from][k];
+    }
+}
+
+static void open_merge(void) {
+    forces = trivium_alloc_first_touch(3 * sizeof *forces * (uint64_t)molecules);
+    trivium_name(forces, "forces");
+    merged = malloc(3 * sizeof *merged * most_of_a_node());
+    done = malloc(sizeof *done * nodes), given = malloc(sizeof *given * nodes), gives = malloc(sizeof *gives * nodes);
+    if (!merged || !done || !given || !gives) trivium_fail("moldyn: no memory");
+    for (int p = 0; options[MERGE].value == BY_FLAGS && p < nodes; p++) done[p] = trivium_alloc_on(p, sizeof **done);
+    for (int p = 0; options[MERGE].value == BY_OWNERS && p < nodes; p++) {
+        given[p] = trivium_alloc_on(p, 3 * sizeof **given * (uint64_t)molecules);
+        gives[p] = trivium_alloc_on(p, sizeof **gives * (uint64_t)nodes);
+    }
+}
+
+static const double *merge(void) {
+    if (nodes == 1) return mine;
+    switch (options[MERGE].value) {
+    case BY_FLAGS: merge_by_flags(); break;
+    case BY_OWNERS: merge_by_owners(); break;
+    default: merge_in_stages(options[MERGE].value == IN_STAGES);
+    }
+    int first = 3 * first_of(self), end = 3 * first_of(self + 1);
+    for (int k = first; k < end; k++) merged[k - first] = forces[k];
+    return merged;
 }
 #endif
 
@@ -238,7 +318,7 @@ static double checked_energy(const double *force) {
         }
     }
     /* On the lattice forces are zero but for rounding. */
-    if (wrong > 1e-10 * (1 + greatest)) trivium_fail("moldyn: a force is not the sum of what other molecules do");
+    if (wrong > (sizeof(FORCE) == sizeof(double) ? 1e-10 : 1e-5) * (1 + greatest)) trivium_fail("moldyn: a force is not the sum of what other molecules do");
     return sum_of_all(energy);
 }
 
@@ -272,12 +352,9 @@ static void print_digest(void) {
 static void allocate(void) {
     uint64_t all = 3 * sizeof(double) * (uint64_t)molecules, own = 3 * sizeof(double) * (uint64_t)most_of_a_node();
     positions = trivium_alloc_first_touch(all);
-    forces = trivium_alloc_first_touch(all);
     sums = trivium_alloc_on(0, sizeof *sums * (uint64_t)nodes);
     trivium_name(positions, "positions");
-    trivium_name(forces, "forces");
-    velocities = calloc(1, own), listed_at = malloc(own);
-    mine = nodes == 1 ? forces : malloc(all);
+    velocities = calloc(1, own), listed_at = malloc(own), mine = malloc(all);
     if (!velocities || !listed_at || !mine) trivium_fail("moldyn: no memory");
 }
 
@@ -296,10 +373,12 @@ int main(int argc, char **argv) {
     trivium_barrier();
 
     double before = 0, after = 0;
+    int lists = 0;
     for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
         if (iteration == 1) trivium_begin();
         if (iteration % options[EVERY].value == 0) {
             if (iteration > 0) check_list();
+            lists++;
             make_list();
         }
         if (iteration == 0) check_pairs();
@@ -318,6 +397,7 @@ int main(int argc, char **argv) {
         if (fabs(after - before) > most * molecules) trivium_fail("moldyn: energy has come from nowhere");
         if (self == 0) printf("moldyn: energy of a molecule %.6f, then %.6f\n", before / molecules, after / molecules);
     }
+    if (self == 0) printf("moldyn: lists made again: %d\n", lists - 1);
     print_digest();
     return 0;
 }

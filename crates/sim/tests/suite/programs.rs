@@ -144,6 +144,10 @@ fn moldyn_is_the_same_by_stages_and_through_channels() {
             assert_eq!(nodes > 1, result.messages.contains_key("channel.Last"), "sections go round");
         }
     }
+    for merged in ["1", "2", "3"] {
+        let run = Run::of("moldyn", &["-m", merged]).nodes(5).right();
+        assert_eq!(run.output, Run::of("moldyn", &[]).nodes(5).right().output, "way {merged} to merge");
+    }
     for seed in 0..slow::all_or(8, 2) {
         let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
         let custom =

@@ -11,6 +11,7 @@ mod bodies_both;
 mod both;
 mod broken;
 mod c_star;
+mod channel;
 #[path = "../../../check/tests/suite/calls/mod.rs"]
 mod calls;
 mod calls_lists;

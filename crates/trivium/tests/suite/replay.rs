@@ -8,6 +8,7 @@ use std::path::PathBuf;
 /// Every broken protocol with the options that find its fault, and how that shows under timing.
 const BROKEN: &[(&str, &str, &str)] = &[
     ("bank-queue-one-lane", "", "every node"),
+    ("channel-taken", "", "is false for channel 0"),
     ("channel-unordered", "", "assertion failed"),
     ("eager-exclusive-lent-early", "", "node 1 reads 0"),
     ("eager-stale-upgrade", "", "node 1 reads 0"),

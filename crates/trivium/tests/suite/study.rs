@@ -12,10 +12,12 @@ fn small(folder: &Path) -> Value {
 
 fn again(folder: &Path) -> harness::Run {
     let study = harness::root().join("studies/tempest");
-    let plan = std::fs::read_to_string(study.join("study.toml")).unwrap();
-    let plan =
-        plan.replace("-t 192000", "-t 1920").replace("nodes = 32", "nodes = 4").replace("nodes = 16", "nodes = 4");
-    std::fs::write(folder.join("study.toml"), plan).unwrap();
+    for name in ["study.toml", "em3d.toml", "moldyn.toml"] {
+        let plan = std::fs::read_to_string(study.join(name)).unwrap();
+        let plan = plan.replace("-t 192000", "-t 1920").replace("-b 13", "-b 2");
+        let plan = plan.replace("nodes = 32", "nodes = 4").replace("nodes = 16", "nodes = 4");
+        std::fs::write(folder.join(name), plan).unwrap();
+    }
     std::fs::copy(study.join("tempest.csv"), folder.join("tempest.csv")).unwrap();
     let (study, work) = (folder.display().to_string(), folder.join("work").display().to_string());
     trivium(&["study", &study, "--quick", "--format", "json", "--work", &work])
@@ -208,6 +210,41 @@ fn a_study_that_is_not_right_is_refused() {
     trivium(&study).refuses(1, &["ended with code 3"]);
     std::fs::write(&program, "int main(void) { return 0; }\n").unwrap();
     assert_eq!(trivium(&study).json(0)["rows"][0]["status"], "ok");
+}
+
+/// A file beside `study.toml` is a part of the study: it can be asked for alone, and what is wrong in it is said with its place.
+#[test]
+fn a_file_beside_a_study_is_a_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let row = |id: &str| format!("[[rows]]\nids = [\"{id}\"]\n{MISS}");
+    write("study.toml", &format!("files = [\"one.toml\", \"two.toml\"]\n{PLAN}{}", row("X")));
+    write(
+        "one.toml",
+        &format!(
+            "[[derived]]\nid = \"D\"\nconfig = \"c\"\nquantity = \"q\"\nunit = \"cycles\"\nvalue = 401\n{}{}",
+            row("Y"),
+            row("D")
+        ),
+    );
+    write("two.toml", &row("Z"));
+    write("p.csv", &format!("{COLUMNS}X,,,c,q,cycles,401,\nY,,,c,q,cycles,401,\nZ,,,c,q,cycles,401,\n"));
+    let name = folder.path().display().to_string();
+    let ids = |more: &[&str]| {
+        let result = trivium(&[&["study", &name, "--format", "json"], more].concat()).json(0);
+        let rows = result["rows"].as_array().unwrap();
+        rows.iter().map(|row| row["id"].as_str().unwrap().to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(ids(&[]), "X Y Z D");
+    assert_eq!(ids(&["--part", "one"]), "Y D");
+    assert_eq!(ids(&["--part", "two"]), "Z");
+    trivium(&["study", &name, "--part", "three"]).refuses(2, &["no part `three`", "its parts are one, two"]);
+    write("two.toml", &format!("# Z.\n{}tolerance = 40\n", row("Z")));
+    trivium(&["study", &name]).refuses(2, &["row Z", "`why` does not say", "two.toml:2"]);
+    write("two.toml", "[[tables]]\n");
+    trivium(&["study", &name]).refuses(2, &["tables", "two.toml:1"]);
+    std::fs::remove_file(folder.path().join("two.toml")).unwrap();
+    trivium(&["study", &name]).refuses(2, &["two.toml", "there is no such file"]);
 }
 
 const COLUMNS: &str = "id,source,experiment,config,quantity,unit,value,note\n";

@@ -30,4 +30,11 @@ static inline int64_t channel_take(int32_t channel) {
     return trivium_channel_take(channel);
 }
 
+__attribute__((import_module("trivium:channel"), import_name("used")))
+void trivium_channel_used(int64_t channel);
+
+static inline void channel_used(int32_t channel) {
+    trivium_channel_used(channel);
+}
+
 #endif

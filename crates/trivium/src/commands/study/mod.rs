@@ -37,7 +37,7 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let folder = folder(&arguments.name);
     let mut plan = Plan::load(&folder)?;
     if let Some(part) = &arguments.part {
-        part::only_runs(&mut plan, part)?;
+        part::only(&mut plan, part)?;
     }
     let published = published::read(&folder.join(&plan.published))?;
     let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(name(&folder)));

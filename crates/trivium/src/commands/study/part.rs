@@ -4,11 +4,11 @@ use super::plan::Plan;
 use super::rows::Row;
 use crate::Failure;
 
-/// Leaves a plan the runs that belong to a part, or to all.
+/// Leaves a plan the runs, choices, headlines and pictures that belong to a part, or to all.
 ///
 /// # Errors
 /// There is no such part.
-pub fn only_runs(plan: &mut Plan, part: &str) -> Result<(), Failure> {
+pub fn only(plan: &mut Plan, part: &str) -> Result<(), Failure> {
     if !plan.parts.contains_key(part) {
         let known: Vec<&str> = plan.parts.keys().map(String::as_str).collect();
         let help = match known[..] {
@@ -19,6 +19,9 @@ pub fn only_runs(plan: &mut Plan, part: &str) -> Result<(), Failure> {
     }
     let belongs = |of: &Option<String>| of.as_deref().is_none_or(|of| of == part);
     plan.runs.retain(|family| belongs(&family.part));
+    plan.declared.retain(|choice| belongs(&choice.part));
+    plan.sensitivity.retain(|headline| belongs(&headline.part));
+    plan.pictures.retain(|picture| belongs(&picture.part));
     Ok(())
 }
 

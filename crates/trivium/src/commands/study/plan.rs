@@ -50,9 +50,58 @@ pub struct Plan {
     pub pictures: Vec<Picture>,
     /// What is run for real, if somebody asks for it.
     pub live: Option<LivePlan>,
-    /// Its file, and what stands in it.
+    /// Files beside this one with more of it, as of each program one. Each is a part of the study, by its name.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Its files, first `study.toml`.
     #[serde(skip)]
-    pub file: (PathBuf, String),
+    pub texts: Vec<Text>,
+}
+
+/// What a file beside `study.toml` may add.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct More {
+    #[serde(default)]
+    declared: Vec<Declared>,
+    #[serde(default)]
+    runs: Vec<Family>,
+    #[serde(default)]
+    rows: Vec<RowPlan>,
+    #[serde(default)]
+    derived: Vec<Derived>,
+    #[serde(default)]
+    sensitivity: Vec<Sensitivity>,
+    #[serde(default)]
+    pictures: Vec<Picture>,
+}
+
+/// A file of a study.
+#[derive(Debug)]
+pub struct Text {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What stands in it.
+    text: String,
+    /// How many `[[rows]]` the files before it have.
+    rows_before: usize,
+}
+
+impl Text {
+    fn read(path: PathBuf, rows_before: usize) -> Result<Text, Failure> {
+        let text = library::read_text(&path, "study", "give the name of a folder in studies/, or the path of one")?;
+        Ok(Text { path, text, rows_before })
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self) -> Result<T, Failure> {
+        toml::from_str(&self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = self.text[..at].matches('\n').count() + 1;
+            let rows = rows_at(&self.text, at).map_or(String::new(), |ids| format!(" (of the rows `{ids}`)"));
+            let what = format!("{}{rows}", error.message());
+            Failure::at(what, format!("{}:{line}", self.path.display()), "see studies/tempest/study.toml")
+        })
+    }
 }
 
 /// Runs for a first look.
@@ -78,6 +127,8 @@ pub struct Declared {
     /// The unit of the figure.
     #[serde(default)]
     pub unit: String,
+    /// The part of the study that it belongs to; all if it is not said.
+    pub part: Option<String>,
 }
 
 /// Runs that differ in machine, block, latency, number of nodes and a number in the arguments: all combinations.
@@ -248,6 +299,8 @@ pub struct Sensitivity {
     pub ours: Measure,
     /// Its figure after each change.
     pub variants: Vec<Experiment>,
+    /// The part of the study that it belongs to; all if it is not said.
+    pub part: Option<String>,
 }
 
 /// On which sides of the published figure ours may be.
@@ -308,6 +361,8 @@ pub struct Picture {
     /// The ends of these spans, as they stand below.
     #[serde(default)]
     pub edges: Vec<String>,
+    /// The part of the study that it belongs to; all if it is not said.
+    pub part: Option<String>,
 }
 
 /// A line of a picture.
@@ -409,31 +464,59 @@ impl Plan {
     /// # Errors
     /// It cannot be read, or is not one.
     pub fn load(folder: &Path) -> Result<Plan, Failure> {
-        let path = folder.join("study.toml");
-        let text = library::read_text(&path, "study", "give the name of a folder in studies/, or the path of one")?;
-        let mut plan: Plan = toml::from_str(&text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let line = text[..at].matches('\n').count() + 1;
-            let rows = rows_at(&text, at).map_or(String::new(), |ids| format!(" (of the rows `{ids}`)"));
-            let what = format!("{}{rows}", error.message());
-            Failure::at(what, format!("{}:{line}", path.display()), "see studies/tempest/study.toml")
-        })?;
-        plan.file = (path, text);
+        let first = Text::read(folder.join("study.toml"), 0)?;
+        let mut plan: Plan = first.parse()?;
+        plan.texts.push(first);
+        for name in plan.files.clone() {
+            let text = Text::read(folder.join(&name), plan.rows.len())?;
+            plan.add(name.trim_end_matches(".toml"), text.parse()?);
+            plan.texts.push(text);
+        }
         const RULES: &str = "docs/studies.md has the rules of a study and what its file says";
         for (at, row) in plan.rows.iter().enumerate() {
             let wrong = |what| Failure::at(format!("row {}: {what}", row.ids.join(" to ")), plan.place(at), RULES);
             row.check(plan.tolerance).map_err(wrong)?;
             row.measures().try_for_each(Measure::check).map_err(wrong)?;
         }
-        plan.check().map_err(|what| Failure::at(what, plan.file.0.display(), RULES))?;
+        plan.check().map_err(|what| Failure::at(what, plan.path().display(), RULES))?;
         Ok(plan)
+    }
+
+    /// Adds what stands in another file, as a part of the study.
+    fn add(&mut self, part: &str, mut more: More) {
+        let derived: BTreeSet<&String> = more.derived.iter().map(|derived| &derived.id).collect();
+        let published = more.rows.iter().filter(|row| !row.ids.iter().any(|id| derived.contains(id)));
+        let ranges = published.filter_map(|row| Some([row.ids.first()?.clone(), row.ids.last()?.clone()]));
+        self.parts.insert(part.to_string(), ranges.collect());
+        let declared = more.declared.iter_mut().map(|one| &mut one.part);
+        let runs = more.runs.iter_mut().map(|one| &mut one.part);
+        let derived = more.derived.iter_mut().map(|one| &mut one.part);
+        let sensitivity = more.sensitivity.iter_mut().map(|one| &mut one.part);
+        let pictures = more.pictures.iter_mut().map(|one| &mut one.part);
+        let all = declared.chain(runs).chain(derived).chain(sensitivity).chain(pictures);
+        all.for_each(|of| *of = Some(part.to_string()));
+        self.declared.extend(more.declared);
+        self.runs.extend(more.runs);
+        self.rows.extend(more.rows);
+        self.derived.extend(more.derived);
+        self.sensitivity.extend(more.sensitivity);
+        self.pictures.extend(more.pictures);
+    }
+
+    /// `study.toml`.
+    pub fn path(&self) -> &Path {
+        self.texts.first().map_or(Path::new("study.toml"), |text| &text.path)
     }
 
     /// Where `[[rows]]` with a number stands: file and line.
     pub fn place(&self, row: usize) -> String {
-        let (path, text) = &self.file;
+        let Some(Text { path, text, rows_before }) = self.texts.iter().rfind(|text| text.rows_before <= row) else {
+            return self.path().display().to_string();
+        };
         let mut heads = (1..).zip(text.lines()).filter(|(_, line)| line.trim_start().starts_with("[[rows]]"));
-        heads.nth(row).map_or(path.display().to_string(), |(line, _)| format!("{}:{line}", path.display()))
+        heads
+            .nth(row - rows_before)
+            .map_or(path.display().to_string(), |(line, _)| format!("{}:{line}", path.display()))
     }
 
     /// The rows that are made of each run, by its name.

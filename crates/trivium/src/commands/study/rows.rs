@@ -122,7 +122,7 @@ impl Row {
 /// The study speaks of a row that is not there, or puts a row under one that does not count itself.
 pub fn all(plan: &Plan, published: &[Published], source: &Figures) -> Result<Vec<Row>, Failure> {
     let claims = claims(plan, published);
-    let file = plan.file.0.display();
+    let file = plan.path().display();
     if let Some((_, twice)) = claims.iter().enumerate().find(|(at, row)| claims[..*at].iter().any(|r| r.id == row.id)) {
         let what = format!("a `[[derived]]` row has the id `{}`, as an earlier one has", twice.id);
         return Err(Failure::at(what, file, "each row has an id of its own"));
