@@ -50,18 +50,18 @@ static void open_faces(void) {
     trivium_barrier();
 }
 
-static double *column_out(int kind, int axis, int column) {
+static double *lines_out(int kind, int axis, int column) {
     return leaves[kind][axis] + words(kind, axis, column);
 }
 
 static void publish(int kind, int axis, int column) {
     if (!is_last_together(axis, column)) return;
     int together = (int)options[TOGETHER].value, number = column / together, first = number * together;
-    int is_put = column_put(face(neighbour(axis, WAY[kind]), kind, axis), column_out(kind, axis, first), words(kind, axis, column + 1 - first), number);
+    int is_put = column_put(face(neighbour(axis, WAY[kind]), kind, axis), lines_out(kind, axis, first), words(kind, axis, column + 1 - first), number);
     if (!is_put) trivium_fail("appbt-columns: the neighbour's place for a message is too small");
 }
 
-static const double *column_in(int kind, int axis, int column) {
+static const double *lines_in(int kind, int axis, int column) {
     int together = (int)options[TOGETHER].value;
     if (column % together == 0) column_wait(face(self, kind, axis), column / together);
     return come[kind][axis] + words(kind, axis, column);
@@ -76,7 +76,7 @@ static const double *cell_beyond(int kind, int axis, int column, int line, int l
 /* Sends the two layers of cells next to a face. */
 static void publish_layers(int kind, int axis) {
     for (int c = 0; c < columns(axis); c++) {
-        double *to = column_out(kind, axis, c);
+        double *to = lines_out(kind, axis, c);
         for (int l = 0; l < lines(axis); l++) {
             int at[3];
             start_of(axis, c, l, at);

@@ -90,9 +90,9 @@ static double *cell_of(const struct part *part, const int at[3]) {
 /* How columns go to the neighbours: before the first time, collective; the place where a column's lines are written before they are published; the lines of a neighbour's
  * column when they have been, for which it waits; and a cell that lies so many layers beyond this node's, on a line whose column has been published. */
 static void open_faces(void);
-static double *column_out(int kind, int axis, int column);
+static double *lines_out(int kind, int axis, int column);
 static void publish(int kind, int axis, int column);
-static const double *column_in(int kind, int axis, int column);
+static const double *lines_in(int kind, int axis, int column);
 static const double *cell_beyond(int kind, int axis, int column, int line, int layer);
 static void give_back(int kind, int axis); /* all columns that have come are used */
 static void publish_cells(void);           /* tells the neighbours this node's cells of a step, or that they are there */
@@ -135,7 +135,7 @@ static void open_faces(void) {
     }
 }
 
-static double *column_out(int kind, int axis, int column) {
+static double *lines_out(int kind, int axis, int column) {
     return faces[self][kind][axis].lines + (int64_t)column * lines(axis) * NUMBERS[kind];
 }
 
@@ -146,7 +146,7 @@ static void publish(int kind, int axis, int column) {
     faces[self][kind][axis].times[column / options[TOGETHER].value] = steps;
 }
 
-static const double *column_in(int kind, int axis, int column) {
+static const double *lines_in(int kind, int axis, int column) {
     const struct face *face = &faces[neighbour(axis, -WAY[kind])][kind][axis];
     volatile int32_t *times = &face->times[column / options[TOGETHER].value];
     if (column % options[TOGETHER].value == 0) {
@@ -214,8 +214,8 @@ static void take_right_hand_side(void) {
     memcpy(residual, forcing, sizeof *residual * FIVE * (size_t)count[0] * (size_t)count[1] * (size_t)count[2]);
     for (int axis = 0; axis < 3; axis++) {
         for (int c = 0; c < columns(axis); c++) {
-            if (is_below(axis)) column_in(UPWARD, axis, c);
-            if (is_above(axis)) column_in(DOWNWARD, axis, c);
+            if (is_below(axis)) lines_in(UPWARD, axis, c);
+            if (is_above(axis)) lines_in(DOWNWARD, axis, c);
             for (int l = 0; l < lines(axis); l++) {
                 int at[3];
                 start_of(axis, c, l, at);
@@ -285,21 +285,21 @@ static void substitute_line(int axis, int column, int line, const double *in, do
 }
 
 static void go_forward(int axis, int column) {
-    const double *in = is_below(axis) ? column_in(FORWARD, axis, column) : NULL;
-    double *out = is_above(axis) ? column_out(FORWARD, axis, column) : NULL;
+    const double *in = is_below(axis) ? lines_in(FORWARD, axis, column) : NULL;
+    double *out = is_above(axis) ? lines_out(FORWARD, axis, column) : NULL;
     for (int l = 0; l < lines(axis); l++) {
         if (!options[KEPT].value) set_blocks(axis, column, l);
         eliminate_line(axis, column, l, in ? in + l * ROW : NULL, out ? out + l * ROW : NULL);
         /* Above there is nobody to wait for, and the blocks of the line may be forgotten. */
-        if (!out) substitute_line(axis, column, l, NULL, is_below(axis) ? column_out(BACKWARD, axis, column) + l * FIVE : NULL);
+        if (!out) substitute_line(axis, column, l, NULL, is_below(axis) ? lines_out(BACKWARD, axis, column) + l * FIVE : NULL);
     }
     if (out) publish(FORWARD, axis, column);
     else if (in) publish(BACKWARD, axis, column);
 }
 
 static void go_back(int axis, int column) {
-    const double *in = column_in(BACKWARD, axis, column);
-    double *out = is_below(axis) ? column_out(BACKWARD, axis, column) : NULL;
+    const double *in = lines_in(BACKWARD, axis, column);
+    double *out = is_below(axis) ? lines_out(BACKWARD, axis, column) : NULL;
     for (int l = 0; l < lines(axis); l++) substitute_line(axis, column, l, in + l * FIVE, out ? out + l * FIVE : NULL);
     if (out) publish(BACKWARD, axis, column);
 }
