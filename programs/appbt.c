@@ -141,8 +141,8 @@ static double *lines_out(int kind, int axis, int column) {
 
 static void publish(int kind, int axis, int column) {
     if (!is_last_together(axis, column)) return;
-    trivium_fence();
     __asm__ volatile("" ::: "memory"); /* what has been written stays before this */
+    trivium_fence();
     faces[self][kind][axis].times[column / options[TOGETHER].value] = steps;
 }
 
@@ -153,7 +153,7 @@ static const double *lines_in(int kind, int axis, int column) {
         for (int32_t now = *times; now < steps;) now = trivium_wait_until_changed(times, now);
         __asm__ volatile("" ::: "memory");
     }
-    return face->lines + (int64_t)column * lines(axis) * NUMBERS[kind];
+    return kind < UPWARD ? face->lines + (int64_t)column * lines(axis) * NUMBERS[kind] : NULL;
 }
 
 static const double *cell_beyond(int kind, int axis, int column, int line, int layer) {
