@@ -32,7 +32,7 @@ static int64_t *from(int processor) {
 
 /* Lists the mesh nodes of others that this processor's edges and triangles touch. */
 static void list_touched(void) {
-    char *is_touched = allocate((size_t)section(processors), 1);
+    char *is_touched = allocate((size_t)sections[processors], 1);
     for (int e = 0; e < mine.edge_count; e++) {
         for (int end = 0; end < 2; end++) is_touched[mine.edges[e].ends[end]] = 1;
     }
@@ -41,7 +41,7 @@ static void list_touched(void) {
     }
     for (int p = 0; p < processors; p++) {
         touched[p].places = allocate((size_t)count_of(p), sizeof(int));
-        for (int n = section(p); n < section(p) + count_of(p) && p != self; n++) {
+        for (int n = sections[p]; n < sections[p] + count_of(p) && p != self; n++) {
             if (is_touched[n]) touched[p].places[touched[p].count++] = n;
         }
     }
@@ -98,7 +98,7 @@ static void open_merge(void) {
 }
 
 static void clear_sums(void) {
-    memset(sums + section(self), 0, sizeof *sums * count_of(self));
+    memset(sums + sections[self], 0, sizeof *sums * count_of(self));
     for (int p = 0; p < processors && processors > 1; p++) {
         for (int i = 0; i < touched[p].count; i++) memset(sums[touched[p].places[i]], 0, sizeof *sums);
     }
@@ -118,5 +118,5 @@ static node_t *merge(void) {
             for (int k = 0; k < WIDTH; k++) sums[added[p].places[i]][k] += come[i][k];
         }
     }
-    return sums + section(self);
+    return sums + sections[self];
 }

@@ -71,9 +71,8 @@ struct part {
     int edge_count, triangle_count;
 };
 
-/* A step in time, what evens values out along an edge, and the bytes that begin a section: no page holds mesh nodes of two processors. */
+/* A step in time, and what evens values out along an edge. */
 static const REAL STEP = (REAL)0.1, EVENED = (REAL)0.05;
-enum { PAGE = 4096 };
 
 /* No sum of numbers about 1 that has so few terms is as wrong. */
 static const double ROUNDING = 64 * (sizeof(REAL) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON);
@@ -82,6 +81,7 @@ static int self, processors;
 static mesh_t mesh;
 static struct part mine;
 static node_t *values; /* of all mesh nodes; each processor writes those of its own */
+static int *sections;  /* in this and all arrays of mesh nodes: the place of each processor's first one, and behind the last */
 static node_t *sums;   /* what this processor adds to all mesh nodes */
 
 /* ---- Where mesh nodes are -------------------------------------------------------------------------- */
@@ -96,21 +96,10 @@ static int count_of(int processor) {
     return mesh_first(&mesh, processor + 1) - mesh_first(&mesh, processor);
 }
 
-/* The place in the arrays of a processor's first mesh node. */
-static int section(int processor) {
-    static int *sections;
-    if (!sections) {
-        const int page = PAGE / (int)sizeof(node_t);
-        sections = allocate((size_t)processors + 1, sizeof(int));
-        for (int p = 0; p < processors; p++) sections[p + 1] = sections[p] + (processors == 1 ? mesh.nodes : (count_of(p) + page - 1) / page * page);
-    }
-    return sections[processor];
-}
-
 /* The place of a grid point's mesh node. */
 static int place(int point) {
     int owner = mesh.owner[point];
-    return section(owner) + mesh.number[point] - mesh_first(&mesh, owner);
+    return sections[owner] + mesh.number[point] - mesh_first(&mesh, owner);
 }
 
 /* ---- How sums are merged --------------------------------------------------------------------------- */
@@ -125,7 +114,7 @@ static node_t *merged; /* in stages: the sums of all mesh nodes; else in private
 static node_t **apart; /* what each processor adds, where others gather it */
 
 static void open_merge(void) {
-    uint64_t bytes = sizeof(node_t) * (uint64_t)section(processors);
+    uint64_t bytes = sizeof(node_t) * (uint64_t)sections[processors];
     if (processors == 1) return;
     if (options[MERGE].value == 0) {
         merged = trivium_alloc_first_touch(bytes);
@@ -138,16 +127,16 @@ static void open_merge(void) {
         trivium_name(apart[p], "sums");
     }
     free(sums);
-    sums = apart[self], merged = allocate((size_t)section(processors), sizeof *merged);
+    sums = apart[self], merged = allocate((size_t)sections[processors], sizeof *merged);
 }
 
 static void clear_sums(void) {
-    memset(sums, 0, sizeof *sums * section(processors));
+    memset(sums, 0, sizeof *sums * sections[processors]);
 }
 
 /* Adds to a section what a processor has, which for its owner's are the first. */
 static void add_section(int to, int processor, node_t *from) {
-    for (int n = section(to); n < section(to) + count_of(to); n++) {
+    for (int n = sections[to]; n < sections[to] + count_of(to); n++) {
         for (int k = 0; k < WIDTH; k++) merged[n][k] = processor == to ? from[n][k] : merged[n][k] + from[n][k];
     }
 }
@@ -165,7 +154,7 @@ static node_t *merge(void) {
             trivium_barrier();
         }
     }
-    return merged + section(self);
+    return merged + sections[self];
 }
 #endif
 
@@ -339,7 +328,7 @@ static int count_sides(struct side *sides) {
 }
 
 static void check_mesh(const struct part *parts) {
-    struct side *sides = allocate((size_t)section(processors) * SIDES, sizeof *sides);
+    struct side *sides = allocate((size_t)sections[processors] * SIDES, sizeof *sides);
     int tetrahedra = count_sides(sides), edges = 0, triangles = 0, surface = 0;
     for (int p = 0; p < processors; p++) {
         edges += parts[p].edge_count;
@@ -353,7 +342,7 @@ static void check_mesh(const struct part *parts) {
             side->count = 2;
         }
     }
-    for (int s = 0; s < section(processors) * SIDES; s++) {
+    for (int s = 0; s < sections[processors] * SIDES; s++) {
         triangles += sides[s].count != 0;
         if (sides[s].count != 0 && sides[s].count != 2) trivium_fail("unstructured: a triangle is not the side of two tetrahedra, nor of the surface");
     }
@@ -364,8 +353,8 @@ static void check_mesh(const struct part *parts) {
 
 /* Volumes of all cells against what the surface holds; and each cell is closed, so that nothing comes of even pressure, at a mesh node or on the whole body. */
 static void check_cells(const struct part *parts) {
-    int *points = allocate((size_t)section(processors), sizeof *points);
-    node_t *even = allocate((size_t)section(processors), sizeof *even), *by = allocate((size_t)section(processors), sizeof *by);
+    int *points = allocate((size_t)sections[processors], sizeof *points);
+    node_t *even = allocate((size_t)sections[processors], sizeof *even), *by = allocate((size_t)sections[processors], sizeof *by);
     double cells = 0, held = 0, force[3] = {0};
     for (int p = 0; p < mesh.nodes; p++) points[place(p)] = p, even[place(p)][PRESSURE] = 1;
     for (int p = 0; p < processors; p++) {
@@ -383,7 +372,7 @@ static void check_cells(const struct part *parts) {
     for (int d = 0; d < 3; d++) {
         if (fabs(force[d]) > ROUNDING * mesh.nodes) trivium_fail("unstructured: even pressure moves the body: its surface is not closed");
     }
-    for (int n = 0; n < section(processors); n++) {
+    for (int n = 0; n < sections[processors]; n++) {
         for (int k = 0; k < WIDTH; k++) {
             if (fabs((double)by[n][k]) > ROUNDING) trivium_fail("unstructured: something comes of even pressure: a cell is not closed");
         }
@@ -393,11 +382,11 @@ static void check_cells(const struct part *parts) {
 
 /* The sums of an iteration, each processor's apart, added in the order in which they are merged. */
 static void add_in_order(const struct part *parts, node_t *of, node_t *apart, node_t *to) {
-    int all = section(processors);
+    int all = sections[processors];
     memset(apart, 0, sizeof *apart * all * processors);
     for (int p = 0; p < processors; p++) add_edges(&parts[p], of, apart + (size_t)all * p), add_triangles(&parts[p], of, apart + (size_t)all * p);
     for (int p = 0; p < processors; p++) {
-        for (int n = section(p); n < section(p) + count_of(p); n++) {
+        for (int n = sections[p]; n < sections[p] + count_of(p); n++) {
             for (int k = 0; k < WIDTH; k++) {
                 to[n][k] = apart[(size_t)all * p + n][k];
                 for (int next = p + 1; next < p + processors; next++) to[n][k] += apart[(size_t)all * (next % processors) + n][k];
@@ -408,21 +397,21 @@ static void add_in_order(const struct part *parts, node_t *of, node_t *apart, no
 
 /* All iterations again, in order and edge by edge. */
 static void check_values(const struct part *parts) {
-    int all = section(processors);
+    int all = sections[processors];
     node_t *ordered = allocate(all, sizeof *ordered), *plain = allocate(all, sizeof *plain), *by = allocate(all, sizeof *by);
     node_t *apart = allocate((size_t)all * processors, sizeof *apart);
-    for (int p = 0; p < processors; p++) initialise(p, ordered + section(p)), initialise(p, plain + section(p));
+    for (int p = 0; p < processors; p++) initialise(p, ordered + sections[p]), initialise(p, plain + sections[p]);
     for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
         add_in_order(parts, ordered, apart, by);
-        for (int p = 0; p < processors; p++) advance(&parts[p], count_of(p), ordered + section(p), by + section(p));
+        for (int p = 0; p < processors; p++) advance(&parts[p], count_of(p), ordered + sections[p], by + sections[p]);
         memset(by, 0, sizeof *by * all);
         for (int p = 0; p < processors; p++) add_edges(&parts[p], plain, by);
         for (int p = 0; p < processors; p++) add_triangles(&parts[p], plain, by);
-        for (int p = 0; p < processors; p++) advance(&parts[p], count_of(p), plain + section(p), by + section(p));
+        for (int p = 0; p < processors; p++) advance(&parts[p], count_of(p), plain + sections[p], by + sections[p]);
     }
     double most = ROUNDING * (double)options[ITERATIONS].value;
     for (int p = 0; p < processors; p++) {
-        for (int n = section(p); n < section(p) + count_of(p); n++) {
+        for (int n = sections[p]; n < sections[p] + count_of(p); n++) {
             if (memcmp(values[n], ordered[n], sizeof(node_t))) trivium_fail("unstructured: a value is not what one processor computes in the same order");
             for (int k = 0; k < WIDTH; k++) {
                 if (!(fabs((double)(values[n][k] - plain[n][k])) <= most)) trivium_fail("unstructured: a value is too far from what one processor computes edge by edge");
@@ -443,7 +432,7 @@ static void check(void) {
 
 static double mass_of_all(void) {
     double mass = 0;
-    for (int n = 0; n < count_of(self); n++) mass += mine.volumes[n] * values[section(self) + n][PRESSURE];
+    for (int n = 0; n < count_of(self); n++) mass += mine.volumes[n] * values[sections[self] + n][PRESSURE];
     return trivium_reduce_sum(mass);
 }
 
@@ -471,7 +460,7 @@ static void check_forces(double force[3]) {
 static void tell_parts(void) {
     int64_t remote = 0;
     for (int e = 0; e < mine.edge_count; e++) {
-        for (int end = 0; end < 2; end++) remote += mine.edges[e].ends[end] < section(self) || mine.edges[e].ends[end] >= section(self + 1);
+        for (int end = 0; end < 2; end++) remote += mine.edges[e].ends[end] < sections[self] || mine.edges[e].ends[end] >= sections[self + 1];
     }
     double share = mine.edge_count ? 100.0 * (double)remote / mine.edge_count : 0;
     double least = trivium_reduce_min(share), most = trivium_reduce_max(share);
@@ -484,7 +473,7 @@ static void print_digest(void) {
     uint64_t digest = 0;
     for (int n = 0; n < count_of(self); n++) {
         for (int k = 0; k < WIDTH; k++) {
-            double value = values[section(self) + n][k];
+            double value = values[sections[self] + n][k];
             digest = digest * 1000003u + (uint64_t)trivium_bits(value);
         }
     }
@@ -500,7 +489,7 @@ static void tell(double mass_before) {
     check_forces(force);
     if (fabs(mass - mass_before) > ROUNDING * (double)options[ITERATIONS].value * mesh.nodes) trivium_fail("unstructured: mass has come from nowhere");
     /* Now processor 0 reads what it never did: under the default protocol. */
-    if (VALUES_UNDER) trivium_bind(values, 0);
+    for (int p = 0; p < processors && VALUES_UNDER; p++) trivium_bind(values + sections[p], 0);
     if (self == 0 && options[CHECK].value) check();
     if (self == 0) printf("unstructured: mass %.9f, force on the body %.6f, %.6f, %.6f\n", mass, force[0], force[1], force[2]);
     print_digest();
@@ -508,11 +497,17 @@ static void tell(double mass_before) {
 
 /* ---- The program ------------------------------------------------------------------------------- */
 
-static void allocate_shared(void) {
-    uint64_t bytes = sizeof(node_t) * (uint64_t)section(processors);
-    values = trivium_alloc_first_touch_under(VALUES_UNDER, bytes);
-    trivium_name(values, "values");
-    sums = allocate(1, bytes);
+/* Each section is allocated by itself, and so begins on a page: no page holds mesh nodes of two processors. Places are distances from the first. */
+static void allocate_nodes(void) {
+    sections = allocate((size_t)processors + 1, sizeof *sections);
+    for (int p = 0; p < processors; p++) {
+        node_t *part = trivium_alloc_first_touch_under(VALUES_UNDER, sizeof(node_t) * (uint64_t)count_of(p));
+        trivium_name(part, "values");
+        values = p ? values : part;
+        sections[p] = (int)(part - values);
+        sections[p + 1] = sections[p] + count_of(p);
+    }
+    sums = allocate((size_t)sections[processors], sizeof *sums);
 }
 
 int main(int argc, char **argv) {
@@ -521,10 +516,10 @@ int main(int argc, char **argv) {
     int x = (int)options[X].value, y = (int)options[Y].value, z = (int)options[Z].value;
     if ((x + 1) * (y + 1) * (z + 1) < processors) trivium_fail("unstructured: a processor has no mesh node: more cells (-x, -y, -z), or fewer nodes of the machine");
     mesh = mesh_make(x, y, z, processors, (uint64_t)options[SEED].value);
+    allocate_nodes();
     mine = build(self);
-    allocate_shared();
     open_merge();
-    initialise(self, values + section(self));
+    initialise(self, values + sections[self]);
     trivium_barrier();
     join_values();
 
@@ -533,7 +528,7 @@ int main(int argc, char **argv) {
         if (iteration == (options[ITERATIONS].value > 1)) trivium_begin();
         node_t *by = act();
         /* Whoever has read the values of this processor's mesh nodes has added to their sums, too, which have been merged. */
-        advance(&mine, count_of(self), values + section(self), by);
+        advance(&mine, count_of(self), values + sections[self], by);
         end_iteration();
     }
     trivium_end();
