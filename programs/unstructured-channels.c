@@ -25,7 +25,7 @@ static struct list *added;   /* of this one, those that each processor adds to *
 static int64_t **buffers;    /* of each processor: room for what comes of each other, and for what it sends */
 static int room, senders;    /* words for each; processors that add to this one's mesh nodes */
 
-/* What a processor sends to this one comes here. It sends again after the barrier that ends an iteration, which this one reaches when it has added what was here. */
+/* What a processor sends to this one comes here. What it sends next waits until this one has said that it has used what is here. */
 static int64_t *from(int processor) {
     return buffers[self] + (int64_t)room * processor;
 }
@@ -79,6 +79,10 @@ static void take_all(void) {
     for (int taken = 0; taken < senders; taken++) channel_take(self);
 }
 
+static void give_all_back(void) {
+    for (int used = 0; used < senders; used++) channel_used(self);
+}
+
 static void open_merge(void) {
     if (options[MERGE].value) trivium_fail("unstructured-channels: sums are merged through channels: -m is for unstructured alone");
     if (processors == 1) return;
@@ -94,6 +98,7 @@ static void open_merge(void) {
     for (int p = 0; p < processors; p++) {
         for (int i = 0; i < added[p].count; i++) added[p].places[i] = (int)from(p)[i];
     }
+    give_all_back();
     trivium_barrier();
 }
 
@@ -118,5 +123,6 @@ static node_t *merge(void) {
             for (int k = 0; k < WIDTH; k++) sums[added[p].places[i]][k] += come[i][k];
         }
     }
+    give_all_back();
     return sums + sections[self];
 }

@@ -39,12 +39,15 @@
 
 enum { X, Y, Z, ITERATIONS, MERGE, CHECK, SEED, OPTIONS };
 
+/* How sums are merged in shared memory. */
+enum { IN_STAGES, WITHOUT_ZEROS, BY_FLAGS, BY_OWNERS };
+
 static struct option options[OPTIONS] = {
     [X] = {'x', 4, 1, 100, "cells of the mesh's grid in the first dimension, of six tetrahedra each (12: as published)"},
     [Y] = {'y', 4, 1, 100, "in the second (12: as published)"},
     [Z] = {'z', 10, 1, 100, "in the third (55: as published)"},
     [ITERATIONS] = {'i', 5, 1, 1000000, "iterations (5: as published)"},
-    [MERGE] = {'m', 0, 0, 1, "how sums are merged in shared memory: 0: in stages, 1: each processor gathers those of its own mesh nodes"},
+    [MERGE] = {'m', IN_STAGES, IN_STAGES, BY_OWNERS, "sums are merged: 0 in stages; 1 in stages, without zeros; 2 in stages, with flags and no barriers; 3 by owners, who gather"},
     [CHECK] = {'c', 1, 0, 1, "0: neither mesh nor values are checked"},
     [SEED] = {'g', 1, 0, 1000000, "seed of the mesh nodes' places"},
 };
@@ -110,24 +113,23 @@ static void clear_sums(void);
 static node_t *merge(void);
 
 #ifndef OTHER_MERGE
-static node_t *merged; /* in stages: the sums of all mesh nodes; else in private memory */
-static node_t **apart; /* what each processor adds, where others gather it */
+static node_t *merged;          /* the sums of all mesh nodes; by owners, in private memory */
+static node_t **given;          /* by owners: what each processor adds, where all see it */
+static volatile int64_t **done; /* by flags: the stages that each processor has done since the beginning */
 
 static void open_merge(void) {
     uint64_t bytes = sizeof(node_t) * (uint64_t)sections[processors];
     if (processors == 1) return;
-    if (options[MERGE].value == 0) {
+    done = allocate((size_t)processors, sizeof *done), given = allocate((size_t)processors, sizeof *given);
+    for (int p = 0; options[MERGE].value == BY_FLAGS && p < processors; p++) done[p] = trivium_alloc_on(p, sizeof **done);
+    for (int p = 0; options[MERGE].value == BY_OWNERS && p < processors; p++) given[p] = trivium_alloc_first_touch(bytes);
+    if (options[MERGE].value == BY_OWNERS) {
+        free(sums);
+        sums = given[self], merged = allocate((size_t)sections[processors], sizeof *merged);
+    } else {
         merged = trivium_alloc_first_touch(bytes);
         trivium_name(merged, "merged");
-        return;
     }
-    apart = allocate((size_t)processors, sizeof *apart);
-    for (int p = 0; p < processors; p++) {
-        apart[p] = trivium_alloc_first_touch(bytes);
-        trivium_name(apart[p], "sums");
-    }
-    free(sums);
-    sums = apart[self], merged = allocate((size_t)sections[processors], sizeof *merged);
 }
 
 static void clear_sums(void) {
@@ -141,18 +143,59 @@ static void add_section(int to, int processor, node_t *from) {
     }
 }
 
-/* In stage s a processor adds to the section of the one s before it, or gathers for its own what the one s after it has. */
-static node_t *merge(void) {
-    if (processors == 1) return sums;
+static void add_section_without_zeros(int to) {
+    for (int n = sections[to]; n < sections[to] + count_of(to); n++) {
+        for (int k = 0; k < WIDTH; k++) {
+            if (sums[n][k] != 0) merged[n][k] += sums[n][k];
+        }
+    }
+}
+
+/* The section that this processor adds to in a stage is that of the one so many before it. */
+static void add_in_stage(int stage) {
+    int to = (self - stage + processors) % processors;
+    if (options[MERGE].value == WITHOUT_ZEROS && stage) add_section_without_zeros(to);
+    else add_section(to, self, sums);
+}
+
+static void merge_in_stages(void) {
     trivium_barrier();
     for (int stage = 0; stage < processors; stage++) {
-        if (apart) {
-            int from = (self + stage) % processors;
-            add_section(self, from, apart[from]);
-        } else {
-            add_section((self - stage + processors) % processors, self, sums);
-            trivium_barrier();
-        }
+        add_in_stage(stage);
+        trivium_barrier();
+    }
+}
+
+/* The processor before this one was the last to add to a section. */
+static void wait_for_previous(int64_t stages) {
+    volatile int64_t *of = done[(self + processors - 1) % processors];
+    for (int64_t now = *of; now < stages;) now = trivium_wait_until_changed64(of, now);
+}
+
+static void merge_by_flags(void) {
+    int64_t before = *done[self];
+    for (int stage = 0; stage < processors; stage++) {
+        if (stage > 0) wait_for_previous(before + stage);
+        add_in_stage(stage);
+        *done[self] = before + stage + 1;
+    }
+    wait_for_previous(before + processors);
+}
+
+static void merge_by_owners(void) {
+    trivium_barrier();
+    for (int stage = 0; stage < processors; stage++) {
+        int from = (self + stage) % processors;
+        add_section(self, from, given[from]);
+    }
+}
+
+static node_t *merge(void) {
+    if (processors == 1) return sums;
+    switch (options[MERGE].value) {
+    case BY_FLAGS: merge_by_flags(); break;
+    case BY_OWNERS: merge_by_owners(); break;
+    default: merge_in_stages();
     }
     return merged + sections[self];
 }

@@ -64,7 +64,7 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
         }
         "10" => (
             "unstructured.c",
-            vec![("-z", number(1, 6)), ("-m", number(0, 2)), ("-g", number(1, 99))],
+            vec![("-z", number(1, 6)), ("-m", number(0, 4)), ("-g", number(1, 99))],
             Answer::Simulated,
             1,
         ),

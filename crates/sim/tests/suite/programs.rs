@@ -180,8 +180,10 @@ fn unstructured_is_the_same_by_stages_gathered_through_channels_and_pushed() {
     for (number, (nodes, block)) in [(1, 64), (2, 32), (5, 64), (8, 512), (32, 64)].into_iter().enumerate() {
         let run = Run::of("unstructured", &[]).nodes(nodes).block(block).right();
         assert_eq!(without_digest(&run.output), alone, "{nodes} nodes");
-        let gathered = Run::of("unstructured", &["-m", "1"]).nodes(nodes).block(block).right();
-        assert_eq!(gathered.output, run.output, "gathered");
+        for way in slow::in_turn(3, number, ["1", "2", "3"]) {
+            let merged = Run::of("unstructured", &["-m", way]).nodes(nodes).block(block).right();
+            assert_eq!(merged.output, run.output, "-m {way}");
+        }
         for name in slow::in_turn(4, number, MACHINES) {
             let on = |run: Run| run.nodes(nodes).block(block).on(machine(name, &[])).right();
             let channels = on(Run::of("unstructured-channels", &[]).under(&CUSTOM[..2]));
