@@ -206,7 +206,7 @@ fn unstructured_is_the_same_by_stages_gathered_through_channels_and_pushed() {
 
 /// The mesh of Tempest's study: no trimmed one, but as near as a grid comes to its 9,428 nodes, 59,863 edges and 5,864 triangles.
 #[test]
-#[ignore = "half a minute"]
+#[ignore = "ten seconds"]
 fn unstructured_has_the_mesh_of_its_published_size() {
     let run = Run::of("unstructured", &["-x", "12", "-y", "12", "-z", "55", "-i", "1"]).nodes(32).right();
     let mesh = "unstructured: 9464 mesh nodes, 59911 edges, 5856 triangles of the surface, 47520 tetrahedra\n";
