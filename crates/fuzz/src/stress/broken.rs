@@ -54,15 +54,18 @@ const POSTED: &str = include_str!("../../stress/posted.c");
 const FORKS: &str = include_str!("../../stress/forks.c");
 const FLAGS: &str = include_str!("../../stress/flags.c");
 const PETERSON: &str = include_str!("../../stress/peterson.c");
+const COLUMNS: &str = include_str!("../../stress/columns.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 93] = [
+const FILES: [(&str, usize, Way); 95] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
     ("channel-taken", 3, InPlaceOf("moldyn-channels.c", "channel", &["stache"])),
     ("channel-unordered", 2, InPlaceOf("allgather.c", "channel", &["stache"])),
+    ("column-free-early", 2, Text(COLUMNS, &[], &["stache"])),
+    ("column-unordered", 2, InPlaceOf("appbt-columns.c", "column", &["stache"])),
     ("eager-exclusive-lent-early", 3, Text(CHAIN, &["-DFENCE=eager_exclusive_lent_early_fence()"], &[])),
     ("eager-stale-upgrade", 4, Program("falsesharing.c")),
     ("early-reply", 3, Program("litmus.c")),

@@ -165,6 +165,54 @@ fn moldyn_has_the_pairs_of_its_published_size() {
     assert!(run.output.starts_with("moldyn: 1089712 pairs are listed, 615160 act\n"), "{}", run.output);
 }
 
+/// A cube of cells gets the same values on any number of nodes, whichever machine and protocol they are on, and whichever way columns of faces go to the neighbours. Subcubes are of several sizes,
+/// and on one node there is nothing to send.
+#[test]
+fn appbt_is_the_same_on_all_numbers_of_nodes_and_by_messages() {
+    let alone = Run::of("appbt", &["-i", "2"]).right();
+    for (number, (nodes, block, args)) in [
+        (1, 64, &["-k", "1"][..]),
+        (2, 32, &["-m", "3"]),
+        (5, 64, &["-a", "1"]),
+        (7, 64, &[]),
+        (12, 512, &["-k", "1", "-m", "2"]),
+        (32, 64, &[]),
+        (64, 128, &["-m", "64"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let args = [&["-i", "2"][..], args].concat();
+        assert_eq!(Run::of("appbt", &args).nodes(nodes).block(block).right().output, alone.output, "{nodes} nodes");
+        let custom = Run::of("appbt-columns", &args).under(&["stache", "column"]).nodes(nodes).block(block);
+        for name in slow::in_turn(4, number, MACHINES) {
+            let result = custom.clone().on(machine(name, &[])).right();
+            adds_up(&result);
+            assert_eq!(result.output, alone.output, "{nodes} nodes, {name}");
+            assert_eq!(nodes > 1, result.messages.contains_key("column.Last"), "columns are sent");
+        }
+    }
+    for seed in 0..slow::all_or(8, 2) {
+        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
+        let custom = Run::of("appbt-columns", &["-i", "2"]).under(&["stache", "column"]).nodes(6).on(noisy).seed(seed);
+        assert_eq!(custom.right().output, alone.output, "seed {seed}");
+    }
+    right_everywhere(&Run::of("appbt", &["-s", "6", "-i", "2"]), &[1, 3], &BLOCKS);
+}
+
+/// The benchmarks of which it is one publish what comes out of their smallest size, to many digits.
+#[test]
+fn appbt_finds_the_published_values() {
+    let run = Run::of("appbt", &["-s", "12", "-i", "60"]).nodes(slow::all_or(4, 2)).right();
+    assert!(run.output.contains("appbt: residuals and errors are the published ones\n"), "{}", run.output);
+}
+
+#[test]
+fn appbt_refuses_nodes_that_do_not_fit_its_cube() {
+    let error = Run::of("appbt", &[]).nodes(17).error();
+    assert!(error.to_string().contains("17 nodes are 17 x 1 x 1"), "{error}");
+}
+
 /// What the mesh is and what comes of it, without the digest.
 fn without_digest(output: &str) -> String {
     let told = output.lines().filter(|line| !line.contains("digest") && !line.contains("a processor has"));

@@ -10,6 +10,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("bank-queue-one-lane", "", "every node"),
     ("channel-taken", "", "is false for channel 0"),
     ("channel-unordered", "", "assertion failed"),
+    ("column-free-early", "", "assertion failed"),
+    ("column-unordered", "", "assertion failed"),
     ("eager-exclusive-lent-early", "", "node 1 reads 0"),
     ("eager-stale-upgrade", "", "node 1 reads 0"),
     ("early-reply", "", "every node"),
