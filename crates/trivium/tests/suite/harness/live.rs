@@ -3,13 +3,14 @@
 /// Protocols under which a program may use memory as if there were one copy.
 pub const SEQUENTIAL: [&str; 8] =
     ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
-pub const PROGRAMS: [(&str, &[&str]); 12] = [
+pub const PROGRAMS: [(&str, &[&str]); 13] = [
     ("em3d.c", &["-n", "60", "-i", "2"]),
     ("matmul.c", &["-n", "16", "-b", "5"]),
     ("pingpong.c", &["-n", "20"]),
     ("bodies.c", &[]),
     ("moldyn.c", &["-b", "2", "-i", "3"]),
     ("appbt.c", &["-s", "8", "-i", "2"]),
+    ("unstructured.c", &["-z", "3", "-i", "2"]),
     ("atomics.c", &[]),
     ("barrierbench.c", &[]),
     ("lockbench.c", &[]),
@@ -18,11 +19,13 @@ pub const PROGRAMS: [(&str, &[&str]); 12] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 19] = [
+pub const CUSTOM: [(&str, &[&str]); 21] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("moldyn-channels.c", &["stache", "channel"]),
     ("appbt-columns.c", &["stache", "column"]),
+    ("unstructured-channels.c", &["stache", "channel"]),
+    ("unstructured-update.c", &["stache", "channel", "deferred-update"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"]),
