@@ -28,7 +28,7 @@ static struct option options[OPTIONS] = {
     [INFLOW] = {'f', 18, 0, 1000000, "particles that come in at each iteration (184: to 72000 after 400, as published)"},
     [SPEED] = {'v', 60, 1, 200, "thousandths of a cell that gas streams in an iteration; as fast are particles besides, one way"},
     [ITERATIONS] = {'i', 20, 1, 1000000, "iterations (400: as published)"},
-    [ROOM] = {'r', 1024, 1, 1000000, "particles that a node's buffer has room for"},
+    [ROOM] = {'r', 1024, 1, 65536, "particles that a node's buffer has room for"},
     [CHECK] = {'c', 1, 0, 1, "0: collisions, energy and places are not checked"},
     [SEED] = {'g', 1, 0, 1000000, "seed of all that happens at random"},
 };
