@@ -5,12 +5,13 @@
  * at random, as hard spheres (Bird's method without a time counter). Each node has a fixed region of cells, with all particles in them. A particle that moves into
  * another's region is written to a buffer of that node's, which takes it from there when all have moved.
  *
- * Particles of a cell are in the order of their numbers, and random numbers are made of the seed, the cell and the iteration. So the answer is the same to the last bit
- * under every protocol, at every number of nodes, and with particles that go as messages (dsmc-write.c). The first iteration is not measured. On one node nothing is
- * exchanged: the program that speedups are held against.
+ * Particles stay where they are in memory as long as they are in a region; a cell has a list of those in it. Pairs are chosen among a cell's particles in the order of
+ * their numbers, with random numbers that are made of the seed, the cell and the iteration. So the answer is the same to the last bit under every protocol, at every
+ * number of nodes, and with particles that go as messages (dsmc-write.c). The first iteration is not measured. On one node nothing is exchanged, and particles are in the
+ * order of their numbers anyway: the program that speedups are held against.
  *
- * It checks itself: momentum and energy in every collision, that each particle that began or came in has left or is there, once, that energy has come and gone only with
- * particles, and that each is in its cell.
+ * It checks itself: momentum and energy in every collision, that each particle that began or came in has left or is there, once, with all energy, and that it is in its
+ * cell.
  */
 #include <string.h>
 
@@ -21,10 +22,10 @@
 enum { LONG, WIDE, HIGH, PARTICLES, INFLOW, SPEED, ITERATIONS, ROOM, CHECK, SEED, OPTIONS };
 
 static struct option options[OPTIONS] = {
-    [LONG] = {'x', 10, 1, 100000, "cells from end to end (30: as published, 9720 in all)"},
-    [WIDE] = {'y', 6, 1, 100000, "cells from side to side (18)"},
-    [HIGH] = {'z', 6, 1, 100000, "cells from bottom to top (18)"},
-    [PARTICLES] = {'n', 1800, 1, 10000000, "particles at the beginning (48000: as published)"},
+    [LONG] = {'x', 10, 1, 1000, "cells from end to end (30: as published, 9720 in all)"},
+    [WIDE] = {'y', 6, 1, 1000, "cells from side to side (18)"},
+    [HIGH] = {'z', 6, 1, 1000, "cells from bottom to top (18)"},
+    [PARTICLES] = {'n', 1800, 1, 1000000, "particles at the beginning (48000: as published)"},
     [INFLOW] = {'f', 18, 0, 1000000, "particles that come in at each iteration (184: to 72000 after 400, as published)"},
     [SPEED] = {'v', 60, 1, 200, "thousandths of a cell that gas streams in an iteration; as fast are particles besides, one way"},
     [ITERATIONS] = {'i', 20, 1, 1000000, "iterations (400: as published)"},
@@ -34,22 +35,24 @@ static struct option options[OPTIONS] = {
 };
 
 /* For which a particle at rest among others goes as far as a cell's side between collisions, where cells have 5 particles. */
-static const double CROSS_SECTION = 0.1414;
+static const float CROSS_SECTION = 0.1414f;
 
 struct cell {
-    double fastest; /* of pairs that were looked at, apart from each other */
-    double rest;    /* of a pair that is still to be looked at */
-    int number, first, count;
+    float fastest; /* of pairs that were looked at, apart from each other */
+    float rest;    /* of a pair that is still to be looked at */
+    int number, count;
+    int first; /* of its particles in this iteration; each has the next one, and the last one -1 */
 };
 
 static int self, nodes;
 static struct regions regions;
 static struct cell *cells; /* of this node's region, by their places there */
 static int cell_count;
-static struct particle *particles, *others; /* of this node's region; and as much room, to sort them into */
+static struct particle *particles; /* of this node's region */
+static int *next;                  /* of each: the next one of its cell */
 static int count, room;
-static int *order;   /* where particles come from when they are sorted */
-static double speed; /* of the stream, and of particles besides */
+static int *of_cell; /* particles of a cell, in the order of their numbers */
+static float speed;  /* of the stream, and of particles besides */
 
 /* How particles go to other nodes: before the first; for each, which lies among this node's own; and once in an iteration, collective. That gives what has come, to be
  * looked at until the next call. */
@@ -61,14 +64,14 @@ static const struct particle *take(int *come);
 struct buffer {
     trivium_lock_t lock;
     int64_t count;
-    int64_t apart[6]; /* a particle has a block of its own, of 64 bytes */
+    int64_t apart[6]; /* particles are in other blocks of 64 bytes */
     struct particle particles[];
 };
 
 /* Two of each node: one is filled in an iteration and the other in the next, so that nobody waits until one is empty. */
 static struct buffer **buffers[2];
 
-/* Particles of this iteration that go to other nodes; of each the one before it that goes to the same node, and of each node the last one, or -1. */
+/* Particles of this iteration that go to other nodes: of each the one before it that goes to the same node; of each node the last one, or -1. */
 static struct particle *going;
 static int *before, *last, *going_to, going_count, going_room;
 
@@ -134,12 +137,8 @@ struct tally {
     uint64_t numbers;
 };
 static struct tally began, came, went;
-
-/* In units so small that a sum is exact, and the same in every order. */
-static int64_t energy_of(const struct particle *p) {
-    double squares = p->velocity[0] * p->velocity[0] + p->velocity[1] * p->velocity[1] + p->velocity[2] * p->velocity[2];
-    return (int64_t)(squares / 2 * 0x1p32 + 0.5);
-}
+static int64_t rounded;           /* energy that has come by rounding in collisions, or gone */
+static int64_t given, most_taken; /* particles that went to other nodes, and the most that came to one in an iteration */
 
 static void tell(struct tally *tally, const struct particle *p) {
     uint64_t number = (uint64_t)p->number;
@@ -154,44 +153,49 @@ static struct particle *next_place(void) {
     return particles + count;
 }
 
-/* Particles at their beginning: they are dealt out to cells, as evenly as can be. */
+/* Particles at their beginning, dealt out to cells as evenly as can be; those of a node in the order of their numbers. */
 static void begin(void) {
-    for (int place = 0; place < cell_count; place++) {
-        int number = cells[place].number, corner[3];
+    for (int64_t k = 0; k < options[PARTICLES].value; k++) {
+        int number = (int)(k % regions.cells), corner[3];
+        if (regions.owner_of[number] != self) continue;
+        struct particle *p = next_place();
+        uint64_t random = random_of(options[SEED].value, -1, k), bits = random_next(&random);
         corner_of(&regions, number, corner);
-        cells[place].first = count;
-        for (int64_t k = number; k < options[PARTICLES].value; k += regions.cells) {
-            struct particle *p = next_place();
-            uint64_t random = random_of(options[SEED].value, -1, k);
-            for (int d = 0; d < 3; d++) p->at[d] = corner[d] + random_unit(&random);
-            in_stream(&random, speed, p->velocity);
-            p->number = k, p->cell = number;
-            tell(&began, p);
-            count++;
-        }
-        cells[place].count = count - cells[place].first;
+        for (int d = 0; d < 3; d++) p->at[d] = between(corner[d], unit_of(bits >> 21 * d, 21));
+        in_stream(&random, speed, p->velocity);
+        p->number = k;
+        tell(&began, p);
+        count++;
     }
 }
 
-static inline int is_mine(const struct particle *p) {
-    return nodes == 1 || regions.owner_of[p->cell] == self;
+/* Puts a particle on the list of its cell, which is one of this node's. */
+static inline void list(int i, int cell) {
+    struct cell *its = &cells[nodes == 1 ? cell : regions.place_of[cell]];
+    next[i] = its->first;
+    its->first = i;
+    its->count++;
 }
 
+/* Moves all particles. Those that stay close ranks. */
 static void move_all(void) {
-    for (int i = 0; i < count;) {
+    int stay = 0;
+    for (int c = 0; c < cell_count; c++) cells[c].first = -1, cells[c].count = 0;
+    for (int i = 0; i < count; i++) {
         struct particle *p = particles + i;
-        if (move(p, regions.side)) {
-            p->cell = cell_at(&regions, p->at);
-            if (is_mine(p)) {
-                i++;
-                continue;
-            }
-            give(regions.owner_of[p->cell], p);
-        } else {
+        if (!move(p, regions.side)) {
             tell(&went, p);
+            continue;
         }
-        *p = particles[--count];
+        int cell = cell_at(&regions, p->at);
+        if (nodes > 1 && regions.owner_of[cell] != self) {
+            give(regions.owner_of[cell], p);
+            continue;
+        }
+        if (stay != i) particles[stay] = *p;
+        list(stay++, cell);
     }
+    count = stay;
 }
 
 /* Cells at the first end let particles in by turns: from one that has its turn to the next it is so many cells, by which all have theirs, and neighbours not at once. */
@@ -206,7 +210,7 @@ static int to_next_turn(int ends) {
     }
 }
 
-/* Particles come in at places of such a cell's end, and at times of the iteration, at random. The node that has the cell makes them. */
+/* Particles come in at places of such a cell's end, and at times of the iteration, at random. The node that has the cell makes them: none comes farther. */
 static void let_in(int64_t iteration) {
     static int step;
     int ends = regions.side[1] * regions.side[2];
@@ -217,54 +221,58 @@ static void let_in(int64_t iteration) {
     for (int64_t k = first; k < first + options[INFLOW].value; k++, number += number + step < ends ? step : step - ends) {
         if (regions.owner_of[number] != self) continue;
         struct particle *p = next_place();
-        uint64_t random = random_of(options[SEED].value, -1, k);
+        uint64_t random = random_of(options[SEED].value, -1, k), bits = random_next(&random);
         corner_of(&regions, number, corner);
         through_plane(&random, speed, p->velocity);
-        p->at[0] = p->velocity[0] * random_unit(&random);
-        p->at[1] = corner[1] + random_unit(&random), p->at[2] = corner[2] + random_unit(&random);
-        p->number = k, p->cell = cell_at(&regions, p->at);
+        p->at[0] = p->velocity[0] * unit_of(bits, 21);
+        for (int d = 1; d < 3; d++) p->at[d] = between(corner[d], unit_of(bits >> 21 * d, 21));
+        p->number = k;
         tell(&came, p);
-        if (is_mine(p)) count++;
-        else give(regions.owner_of[p->cell], p);
+        list(count++, number);
     }
 }
 
-/* Sorts particles by their cells, and those of a cell by their numbers. */
-static void sort(void) {
-    for (int c = 0; c < cell_count; c++) cells[c].count = 0;
-    for (int i = 0; i < count; i++) cells[regions.place_of[particles[i].cell]].count++;
-    for (int c = 0, first = 0; c < cell_count; c++) {
-        cells[c].first = first;
-        first += cells[c].count;
-        cells[c].count = 0;
+static void exchange(void) {
+    int come;
+    const struct particle *taken = take(&come);
+    for (int i = 0; i < come; i++) {
+        struct particle *p = next_place();
+        *p = taken[i];
+        list(count++, cell_at(&regions, p->at));
     }
-    for (int i = 0; i < count; i++) {
-        struct cell *cell = &cells[regions.place_of[particles[i].cell]];
-        int at = cell->first + cell->count++;
-        for (; at > cell->first && particles[order[at - 1]].number > particles[i].number; at--) order[at] = order[at - 1];
-        order[at] = i;
-    }
-    for (int k = 0; k < count; k++) others[k] = particles[order[k]];
-    struct particle *sorted = others;
-    others = particles, particles = sorted;
+    if (come > most_taken) most_taken = come;
+    given += come;
 }
 
 /* ---- Collisions -------------------------------------------------------------------------------- */
 
+/* Lists a cell's particles in the order of their numbers. On one node the one that was listed last has the highest number. */
+static void put_in_order(const struct cell *cell) {
+    int at = cell->count;
+    for (int i = cell->first; i >= 0; i = next[i]) of_cell[--at] = i;
+    for (int k = 1; k < cell->count && nodes > 1; k++) {
+        int i = of_cell[k], to = k;
+        for (; to > 0 && particles[of_cell[to - 1]].number > particles[i].number; to--) of_cell[to] = of_cell[to - 1];
+        of_cell[to] = i;
+    }
+}
+
 /* As many pairs are looked at as would collide if all were the fastest, and of these as many collide as their speeds say. */
 static void collide_in(struct cell *cell, int64_t iteration) {
-    struct particle *here = particles + cell->first;
-    double pairs = 0.5 * cell->count * (cell->count - 1) * CROSS_SECTION * cell->fastest + cell->rest;
+    float pairs = 0.5f * (float)cell->count * (float)(cell->count - 1) * CROSS_SECTION * cell->fastest + cell->rest;
     int tries = (int)pairs;
-    cell->rest = pairs - tries;
+    cell->rest = pairs - (float)tries;
+    if (tries == 0) return;
+    put_in_order(cell);
     uint64_t random = random_of(options[SEED].value, iteration, cell->number);
     for (; tries > 0 && cell->count > 1; tries--) {
-        int first = (int)random_below(&random, cell->count), second = (int)random_below(&random, cell->count - 1);
-        struct particle *a = here + first, *b = here + second + (second >= first);
-        double apart = apart_by(a, b);
+        uint64_t bits = random_next(&random);
+        int first = (int)((bits & 0xfffff) * (uint64_t)cell->count >> 20), second = (int)((bits >> 20 & 0xfffff) * (uint64_t)(cell->count - 1) >> 20);
+        struct particle *a = particles + of_cell[first], *b = particles + of_cell[second + (second >= first)];
+        float apart = apart_by(a, b);
         if (apart > cell->fastest) cell->fastest = apart;
-        if (random_unit(&random) * cell->fastest >= apart) continue;
-        if (options[CHECK].value) collide_checked(a, b, apart, &random);
+        if (unit_of(bits >> 40, 24) * cell->fastest >= apart) continue;
+        if (options[CHECK].value) rounded += collide_checked(a, b, apart, &random);
         else collide(a, b, apart, &random);
     }
 }
@@ -274,7 +282,6 @@ static void collide_in(struct cell *cell, int64_t iteration) {
 /* After each quarter of the iterations. */
 enum { QUARTERS = 4 };
 static struct { int64_t there, came, went; } after[QUARTERS];
-static int64_t given, most_taken; /* particles that went to other nodes, and the most that came to one in an iteration */
 
 static void print_sizes(void) {
     int most = (int)trivium_reduce_max64(cell_count), least = (int)trivium_reduce_min64(cell_count);
@@ -301,43 +308,45 @@ static void print_counts(void) {
     if (self == 0 && nodes > 1) printf("dsmc: %lld particles went to other nodes, %lld at most to one in an iteration\n", all, most);
 }
 
-/* Each particle is where it ought to be: in a region of this node's, in a cell, after those with lower numbers. */
+/* Each particle is in one cell, of this node's, after those with lower numbers. */
 static void check_places(void) {
     int seen = 0;
     for (int c = 0; c < cell_count; c++) {
-        for (int i = cells[c].first; i < cells[c].first + cells[c].count; i++, seen++) {
-            const struct particle *p = particles + i;
-            if (p->cell != cells[c].number || cell_at(&regions, p->at) != p->cell) trivium_fail("dsmc: a particle is not in its cell");
-            if (regions.owner_of[p->cell] != self) trivium_fail("dsmc: a particle is not in this node's region");
-            if (i > cells[c].first && p[-1].number >= p->number) trivium_fail("dsmc: particles of a cell are not in the order of their numbers");
+        put_in_order(&cells[c]);
+        for (int k = 0; k < cells[c].count; k++, seen++) {
+            const struct particle *p = particles + of_cell[k];
+            if (cell_at(&regions, p->at) != cells[c].number) trivium_fail("dsmc: a particle is not in its cell");
+            if (regions.owner_of[cells[c].number] != self) trivium_fail("dsmc: a particle is not in this node's region");
+            if (k > 0 && particles[of_cell[k - 1]].number >= p->number) trivium_fail("dsmc: particles of a cell are not in the order of their numbers");
         }
     }
     if (seen != count) trivium_fail("dsmc: a particle is in no cell");
 }
 
-/* Who began or came in has left or is there; and so has the energy, each particle's rounded twice. */
+/* Who began or came in has left or is there; and so has the energy, to the last unit, with what was rounded. */
 static void check_tallies(void) {
     struct tally there = {0};
     for (int i = 0; i < count; i++) tell(&there, particles + i);
     int64_t lost = trivium_reduce_sum64(began.count + came.count - went.count - there.count);
     int64_t others = trivium_reduce_sum64((int64_t)(began.numbers + came.numbers - went.numbers - there.numbers));
-    int64_t energy = trivium_reduce_sum64(began.energy + came.energy - went.energy - there.energy), all = trivium_reduce_sum64(began.count + came.count);
+    int64_t energy = trivium_reduce_sum64(began.energy + came.energy + rounded - went.energy - there.energy);
     if (lost != 0) trivium_fail("dsmc: particles are lost, or there are too many");
     if (others != 0) trivium_fail("dsmc: a particle is lost, and another is there twice");
-    if (llabs(energy) > all) trivium_fail("dsmc: energy has come from nowhere");
+    if (energy != 0) trivium_fail("dsmc: energy has come from nowhere");
 }
 
 /* Of each cell by itself, so that it does not matter which node has it. */
 static void print_digest(void) {
     uint64_t digest = 0;
     for (int c = 0; c < cell_count; c++) {
-        uint64_t of_cell = (uint64_t)cells[c].number;
-        for (int i = cells[c].first; i < cells[c].first + cells[c].count; i++) {
+        uint64_t all = (uint64_t)cells[c].number;
+        put_in_order(&cells[c]);
+        for (int k = 0; k < cells[c].count; k++) {
             uint64_t words[sizeof *particles / 8];
-            memcpy(words, particles + i, sizeof words);
-            for (int w = 0; w < (int)(sizeof words / 8); w++) of_cell = of_cell * 1000003u + words[w];
+            memcpy(words, particles + of_cell[k], sizeof words);
+            for (int w = 0; w < (int)(sizeof words / 8); w++) all = all * 1000003u + words[w];
         }
-        digest += random_next(&of_cell);
+        digest += random_next(&all);
     }
     digest = (uint64_t)trivium_reduce_sum64((int64_t)digest);
     long long all = trivium_reduce_sum64(count);
@@ -359,37 +368,25 @@ static void *own(uint64_t bytes, const char *name) {
 
 static void allocate(void) {
     /* Iterations after which particles have gone, with much to spare. */
-    const int64_t LONGEST = 4 * (int64_t)(regions.side[0] / speed);
+    const int64_t LONGEST = 4 * (int64_t)((float)regions.side[0] / speed);
     int64_t time = options[ITERATIONS].value < LONGEST ? options[ITERATIONS].value : LONGEST;
     int64_t all = options[PARTICLES].value + time * options[INFLOW].value, share = nodes == 1 ? all : 2 * all / nodes + 1024;
     int most_cells = (int)trivium_reduce_max64(cell_count);
-    if (share > 20000000) trivium_fail("dsmc: more than 20000000 particles of a node: fewer of them (-n, -f)");
+    if (share > 1000000) trivium_fail("dsmc: a node might have more than 1000000 particles: fewer of them (-n, -f), or more nodes");
     room = (int)(share < all ? share : all);
     cells = own(sizeof *cells * (uint64_t)most_cells, "cells");
     particles = own(sizeof *particles * (uint64_t)room, "particles");
-    others = own(sizeof *particles * (uint64_t)room, "sorted particles");
-    order = malloc(sizeof *order * (uint64_t)room);
-    if (!order) trivium_fail("dsmc: no memory for particles");
+    next = malloc(sizeof *next * (uint64_t)room), of_cell = malloc(sizeof *of_cell * (uint64_t)room);
+    if (!next || !of_cell) trivium_fail("dsmc: no memory for lists of particles");
     for (int number = 0; number < regions.cells; number++) {
         if (regions.owner_of[number] == self) cells[regions.place_of[number]] = (struct cell){.fastest = 5 * speed, .number = number};
     }
 }
 
-static void exchange(void) {
-    int come;
-    const struct particle *taken = take(&come);
-    for (int i = 0; i < come; i++) {
-        *next_place() = taken[i];
-        count++;
-    }
-    if (come > most_taken) most_taken = come;
-    given += come;
-}
-
 int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     self = trivium_node(), nodes = trivium_nodes();
-    speed = (double)options[SPEED].value / 1000;
+    speed = (float)options[SPEED].value / 1000;
     regions = divide(options[LONG].value, options[WIDE].value, options[HIGH].value, nodes);
     cell_count = regions.cells_of[self];
     allocate();
@@ -405,7 +402,6 @@ int main(int argc, char **argv) {
         move_all();
         let_in(iteration);
         if (nodes > 1) exchange();
-        sort();
         for (int c = 0; c < cell_count; c++) collide_in(&cells[c], iteration);
         note_counts(iteration);
     }

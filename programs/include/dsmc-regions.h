@@ -9,16 +9,17 @@
 
 struct regions {
     int side[3], cells;
-    int16_t *owner_of; /* of each cell: the node that has it, and its place there, from 0 on */
+    int *of_x, *of_y;  /* of a layer and of a row: the number of its first cell, from that of the layer on */
+    int16_t *owner_of; /* of each cell: the node that has it, and its place there, from 0 on; on one node that is its number */
     int *place_of;
     int *cells_of; /* of each node */
 };
 
 static inline int cell_number(const struct regions *all, int x, int y, int z) {
-    return (x * all->side[1] + y) * all->side[2] + z;
+    return all->of_x[x] + all->of_y[y] + z;
 }
 
-static inline int cell_at(const struct regions *all, const double *at) {
+static inline int cell_at(const struct regions *all, const float *at) {
     return cell_number(all, (int)at[0], (int)at[1], (int)at[2]);
 }
 
@@ -64,14 +65,22 @@ static inline void divide_box(struct regions *all, int first, int nodes, const i
     divide_box(all, first + few, many, begin, to);
 }
 
+static inline void *room_for(size_t bytes) {
+    void *memory = calloc(1, bytes);
+    if (!memory) trivium_fail("dsmc: no memory for the cells");
+    return memory;
+}
+
 static inline struct regions divide(int64_t x, int64_t y, int64_t z, int nodes) {
     enum { MOST = 1000000 };
     const int from[3] = {0, 0, 0};
     if (x * y * z > MOST) trivium_fail("dsmc: there are more than 1000000 cells: fewer of them (-x, -y, -z)");
     struct regions all = {.side = {(int)x, (int)y, (int)z}, .cells = (int)(x * y * z)};
-    all.owner_of = malloc(sizeof *all.owner_of * (size_t)all.cells), all.place_of = malloc(sizeof *all.place_of * (size_t)all.cells);
-    all.cells_of = calloc((size_t)nodes, sizeof *all.cells_of);
-    if (!all.owner_of || !all.place_of || !all.cells_of) trivium_fail("dsmc: no memory for the cells");
+    all.of_x = room_for(sizeof *all.of_x * (size_t)x), all.of_y = room_for(sizeof *all.of_y * (size_t)y);
+    for (int i = 0; i < x; i++) all.of_x[i] = (int)(i * y * z);
+    for (int i = 0; i < y; i++) all.of_y[i] = (int)(i * z);
+    all.owner_of = room_for(sizeof *all.owner_of * (size_t)all.cells), all.place_of = room_for(sizeof *all.place_of * (size_t)all.cells);
+    all.cells_of = room_for(sizeof *all.cells_of * (size_t)nodes);
     divide_box(&all, 0, nodes, from, all.side);
     return all;
 }
