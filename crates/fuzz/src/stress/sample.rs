@@ -52,7 +52,7 @@ impl Seen {
 /// Programs that share memory under one protocol.
 fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
     let mut number = |from: usize, below: usize| (from + random.below(below - from)).to_string();
-    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 11).as_str() {
+    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 12).as_str() {
         "0" => {
             ("em3d.c", vec![("-n", number(4, 80)), ("-i", number(1, 5)), ("-g", number(1, 99))], Answer::Simulated, 2)
         }
@@ -61,6 +61,9 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
         "3" => ("bodies.c", vec![("-k", number(1, 4)), ("-g", number(1, 99))], Answer::Simulated, 1),
         "9" => {
             ("moldyn.c", vec![("-b", number(2, 4)), ("-i", number(1, 6)), ("-g", number(1, 99))], Answer::Simulated, 1)
+        }
+        "10" => {
+            ("dsmc.c", vec![("-n", number(1, 900)), ("-i", number(1, 9)), ("-g", number(1, 99))], Answer::Simulated, 1)
         }
         "4" => ("atomics.c", vec![("-n", number(1, 60)), ("-i", number(1, 9))], Answer::Says("ok"), 1),
         "5" => ("barrierbench.c", vec![("-n", number(1, 40)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
@@ -74,10 +77,11 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
 }
 
 /// Programs that need protocols of their own.
-const CUSTOM: [(&str, &[&str], Answer); 14] = [
+const CUSTOM: [(&str, &[&str], Answer); 15] = [
     ("em3d-update.c", &["stache", "deferred-update"], Answer::Simulated),
     ("bodies-update.c", &["stache", "update", "migratory"], Answer::Simulated),
     ("moldyn-channels.c", &["stache", "channel"], Answer::Simulated),
+    ("dsmc-write.c", &["stache", "remote-records"], Answer::Simulated),
     ("lockbench-token.c", &["stache", "token-lock"], Answer::Says("ok")),
     ("barrierbench-tree.c", &["stache", "tree-barrier"], Answer::Says("ok")),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"], Answer::Says("ok")),

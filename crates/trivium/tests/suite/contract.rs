@@ -398,6 +398,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "pool",
         "posted-writes",
         "release-probe",
+        "remote-records",
         "remote-write",
         "retry-credits",
         "stache",
@@ -413,7 +414,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "update",
         "write-update",
     ];
-    assert_eq!(names[..51], built_in);
+    assert_eq!(names[..52], built_in);
     for protocol in result["list"].as_array().unwrap() {
         assert!(!protocol["promises"].as_array().unwrap().is_empty() && protocol["about"] != "", "{protocol}");
     }

@@ -3,12 +3,13 @@
 /// Protocols under which a program may use memory as if there were one copy.
 pub const SEQUENTIAL: [&str; 8] =
     ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
-pub const PROGRAMS: [(&str, &[&str]); 11] = [
+pub const PROGRAMS: [(&str, &[&str]); 12] = [
     ("em3d.c", &["-n", "60", "-i", "2"]),
     ("matmul.c", &["-n", "16", "-b", "5"]),
     ("pingpong.c", &["-n", "20"]),
     ("bodies.c", &[]),
     ("moldyn.c", &["-b", "2", "-i", "3"]),
+    ("dsmc.c", &["-n", "400", "-i", "6"]),
     ("atomics.c", &[]),
     ("barrierbench.c", &[]),
     ("lockbench.c", &[]),
@@ -17,10 +18,11 @@ pub const PROGRAMS: [(&str, &[&str]); 11] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 18] = [
+pub const CUSTOM: [(&str, &[&str]); 19] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("moldyn-channels.c", &["stache", "channel"]),
+    ("dsmc-write.c", &["stache", "remote-records"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"]),
