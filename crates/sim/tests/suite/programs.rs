@@ -157,6 +157,65 @@ fn moldyn_is_the_same_by_stages_and_through_channels() {
     right_everywhere(&Run::of("moldyn", &["-b", "2", "-i", "3"]), &[1, 3], &BLOCKS);
 }
 
+/// What a program says of its answer.
+fn digest(output: &str) -> &str {
+    output.rsplit_once("digest ").expect("it has a digest").1
+}
+
+/// Particles of a gas move and collide to the same bits whichever machine and protocol they are on, at every number of nodes, and whether they go to other nodes through shared
+/// buffers or in messages. Nodes have regions of several sizes; on one, nothing goes anywhere.
+#[test]
+fn dsmc_is_the_same_through_buffers_and_in_messages() {
+    for args in [&[][..], &["-v", "200", "-g", "7", "-i", "9"]] {
+        let alone = Run::of("dsmc", args).nodes(1).right();
+        for (number, (nodes, block)) in [(1, 64), (2, 32), (5, 64), (7, 512), (32, 64)].into_iter().enumerate() {
+            let run = Run::of("dsmc", args).nodes(nodes).block(block).right();
+            assert_eq!(digest(&run.output), digest(&alone.output), "{nodes} nodes");
+            let custom = Run::of("dsmc-write", args).under(&["stache", "remote-records"]).nodes(nodes).block(block);
+            for name in slow::in_turn(4, number, MACHINES) {
+                let result = custom.clone().on(machine(name, &[])).right();
+                adds_up(&result);
+                assert_eq!(result.output, run.output, "{name}");
+                assert_eq!(
+                    nodes > 1,
+                    result.messages.contains_key("remote-records.Put"),
+                    "particles go to other nodes"
+                );
+            }
+        }
+    }
+    for seed in 0..slow::all_or(8, 2) {
+        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
+        let custom = Run::of("dsmc-write", &["-v", "200"]).under(&["stache", "remote-records"]).nodes(6);
+        let custom = custom.on(noisy).seed(seed).right();
+        assert_eq!(custom.output, Run::of("dsmc", &["-v", "200"]).nodes(6).right().output, "seed {seed}");
+    }
+    right_everywhere(&Run::of("dsmc", &["-n", "400", "-i", "4"]), &[1, 3], &BLOCKS);
+}
+
+/// A buffer that is too small for the particles of an iteration is told, and so are nodes without cells.
+#[test]
+fn dsmc_says_what_does_not_fit() {
+    let small = Run::of("dsmc", &["-r", "2"]).nodes(4).error().to_string();
+    assert!(small.contains("dsmc: a node's buffer is full: give it more room (-r)"), "{small}");
+    let small = Run::of("dsmc-write", &["-r", "2"]).under(&["stache", "remote-records"]).nodes(4).error().to_string();
+    assert!(small.contains("dsmc: a node's buffer is full: give it more room (-r)"), "{small}");
+    let few = Run::of("dsmc", &["-x", "3", "-y", "1", "-z", "1"]).nodes(4).error().to_string();
+    assert!(few.contains("dsmc: a node has no cell: more cells (-x, -y, -z), or fewer nodes"), "{few}");
+}
+
+/// At the published size particles become 72,000 in 400 iterations, but for 130.
+#[test]
+#[ignore = "a minute"]
+fn dsmc_has_the_particles_of_its_published_size() {
+    let published = ["-x", "30", "-y", "18", "-z", "18", "-n", "48000", "-f", "184", "-i", "400", "-c", "0"];
+    let run = Run::of("dsmc", &published).nodes(32).right();
+    assert!(
+        run.output.starts_with("dsmc: 48000 particles of 32 bytes, 9720 cells of 20 bytes, 252 to 324 of a node\n")
+    );
+    assert!(run.output.contains("dsmc: after 400 iterations 72130 particles, 73600 have come in, 49470 have left\n"));
+}
+
 /// As many pairs as Tempest's study has molecules for: those of 8,788 on a lattice within 4.2 and within 3.5.
 #[test]
 #[ignore = "half a minute"]
