@@ -3,12 +3,13 @@
 /// Protocols under which a program may use memory as if there were one copy.
 pub const SEQUENTIAL: [&str; 8] =
     ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
-pub const PROGRAMS: [(&str, &[&str]); 11] = [
+pub const PROGRAMS: [(&str, &[&str]); 12] = [
     ("em3d.c", &["-n", "60", "-i", "2"]),
     ("matmul.c", &["-n", "16", "-b", "5"]),
     ("pingpong.c", &["-n", "20"]),
     ("bodies.c", &[]),
     ("moldyn.c", &["-b", "2", "-i", "3"]),
+    ("barnes.c", &["-n", "100", "-i", "2"]),
     ("atomics.c", &[]),
     ("barrierbench.c", &[]),
     ("lockbench.c", &[]),
