@@ -69,6 +69,9 @@ static int cell_room, cells_made; /* of each node; by this node, in this iterati
 static double half;               /* of the root's side, a power of two; the middle is at 0 */
 
 #ifndef OTHER_BODIES
+/* As many as a node may have. */
+#define MOST_BODIES bodies
+
 /* A body's bytes, with what fills up its blocks (for other layouts: --cc -DBODY_BYTES=104). */
 #ifndef BODY_BYTES
 #define BODY_BYTES 128
@@ -287,6 +290,7 @@ static void share(void) {
     mine_count = 0;
     if (nodes > 1) take(&cells[ROOT], 0, cost * self / nodes, cost * (self + 1) / nodes);
     else take_all(&cells[ROOT]);
+    if (mine_count > MOST_BODIES) trivium_fail("barnes: a node has more bodies than its protocol has room for: use more nodes, or make room (MOST in barnes-update.c)");
 }
 
 static void build_tree(void) {

@@ -113,6 +113,7 @@ fn locks_barriers_and_messages() {
         Run::of("em3d", &["-n", "600", "-i", "1", "-z", "1", "-f", "2"]).nodes(4).on(machine("typhoon-0", &[])),
         Run::of("allgather", &["-n", "40"]).under(&["msi", "channel"]).nodes(3),
         Run::of("moldyn-channels", &["-b", "2", "-i", "2"]).under(&["msi", "channel"]).nodes(3),
+        Run::of("barnes-update", &["-n", "60", "-i", "2"]).under(&["stache", "update", "migratory"]).nodes(3),
         Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4),
         Run::of("pingpong", &["-n", "20"]),
         Run::of("atomics", &["-n", "6"]).nodes(3),

@@ -18,10 +18,11 @@ pub const PROGRAMS: [(&str, &[&str]); 12] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 18] = [
+pub const CUSTOM: [(&str, &[&str]); 19] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("moldyn-channels.c", &["stache", "channel"]),
+    ("barnes-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"]),
