@@ -348,13 +348,18 @@ static struct target target_of(int body) {
     return target;
 }
 
+static inline struct target acted_on(int body, double theta) {
+    struct target target = target_of(body);
+    act(&target, &cells[ROOT], 0, 1, half * half / (theta * theta));
+    return target;
+}
+
 /* The forces on this node's bodies. Gives how many interactions they took. */
 static int64_t compute_forces(void) {
     const double theta = (double)options[THETA].value / 100;
     int64_t interactions = 0;
     for (int k = 0; k < mine_count; k++) {
-        struct target target = target_of(mine[k]);
-        act(&target, &cells[ROOT], 0, 1, half * half / (theta * theta));
+        struct target target = acted_on(mine[k], theta);
         struct motion *motion = motion_of(mine[k]);
         memcpy(motion->acceleration, target.acceleration, sizeof target.acceleration);
         motion->potential = target.potential;

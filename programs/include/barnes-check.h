@@ -65,48 +65,58 @@ static void check_tree(void) {
     free(found.is_found);
 }
 
-/* By what part of it the force on a body is not what all others do. */
-static double error_of(int body) {
-    struct target target = target_of(body);
-    double way[3], wrong = 0, right = 0;
+/* By what part of it a force on a body is not what all others do; and the potential that they make there. */
+static double error_of(int body, const double *acceleration, double *potential) {
+    const double *here = position_of(body);
+    double sum[3] = {0}, wrong = 0, right = 0;
+    *potential = 0;
     for (int other = 0; other < bodies; other++) {
-        if (other == body) continue;
-        double square = way_to(&target, position_of(other), way);
-        attract(&target, *mass_of(other), way, square);
+        const double *there = position_of(other);
+        double square = SOFTENING * SOFTENING;
+        for (int d = 0; d < 3; d++) square += (there[d] - here[d]) * (there[d] - here[d]);
+        if (other != body) *potential -= *mass_of(other) / sqrt(square);
+        for (int d = 0; d < 3; d++) sum[d] += *mass_of(other) * (there[d] - here[d]) / (square * sqrt(square));
     }
     for (int d = 0; d < 3; d++) {
-        double difference = motion_of(body)->acceleration[d] - target.acceleration[d];
-        wrong += difference * difference;
-        right += target.acceleration[d] * target.acceleration[d];
+        wrong += (acceleration[d] - sum[d]) * (acceleration[d] - sum[d]);
+        right += sum[d] * sum[d];
     }
     return sqrt(wrong / right);
 }
 
-/* Holds the forces on up to 64 bodies, spread over all, against what all others do. Collective. */
+/* Holds the forces on up to 64 bodies, spread over all, against what all others do: those of the program, and those of the same tree with more cells opened. Collective. */
 static void check_forces(void) {
     const int samples = bodies < 64 ? bodies : 64;
     double worst = 0;
-    int64_t units = 0;
+    int64_t units = 0, fine_units = 0;
     char *is_sampled = calloc(1, (size_t)bodies);
+    if (!is_sampled) trivium_fail("barnes: no memory to look at forces");
     for (int s = 0; s < samples; s++) is_sampled[(int64_t)bodies * s / samples] = 1;
     for (int k = 0; k < mine_count; k++) {
         if (!is_sampled[mine[k]]) continue;
-        double error = error_of(mine[k]);
+        const struct target target = acted_on(mine[k], 0.3);
+        double potential, error = error_of(mine[k], motion_of(mine[k])->acceleration, &potential);
         worst = fmax(worst, error);
         units += llround(error / UNIT);
+        fine_units += llround(error_of(mine[k], target.acceleration, &potential) / UNIT);
+        if (fabs(target.potential / potential - 1) > 0.01) trivium_fail("barnes: the potential is not what all other bodies make");
     }
     free(is_sampled);
-    double mean = sum_of_all(units) / samples, theta = (double)options[THETA].value / 100;
+    double mean = sum_of_all(units) / samples, fine = sum_of_all(fine_units) / samples, theta = (double)options[THETA].value / 100;
     worst = trivium_reduce_max(worst);
-    if (self == 0) printf("barnes: forces on %d bodies are %.3f %% off, at worst %.3f %%\n", samples, 100 * mean, 100 * worst);
+    if (self == 0) {
+        printf("barnes: forces on %d bodies are %.3f %% off, at worst %.3f %%, and %.3f %% with cells opened from 0.3 on\n", samples, 100 * mean, 100 * worst, 100 * fine);
+    }
+    if (fine > 0.01) trivium_fail("barnes: forces are not what all other bodies do");
     /* Over seeds the mean is 1.1 % at the published size, and never above 1.3. Of fewer bodies few are far away. It goes with the square of theta, or faster. */
     if (mean > 0.018 * theta * theta * pow(fmax(1, 16384.0 / bodies), 0.4)) trivium_fail("barnes: forces are too far from what all other bodies do");
 }
 
-/* Energy is kept but for the steps, and for forces that are not quite those of its potential: to 0.03 % at the published size; fewer bodies come nearer to each other. */
+/* Energy is kept but for the steps, and for forces that are not quite those of its potential: to 0.03 % at the published size. Fewer bodies come nearer to each other, and of less
+ * than 32 some are too fast for the steps. */
 static void check_energy(double before, double after) {
     if (self == 0) printf("barnes: energy %.6f, then %.6f\n", before, after);
-    if (!(fabs(after - before) <= (0.001 + 4.0 / bodies) * fabs(before))) trivium_fail("barnes: energy has come from nowhere");
+    if (bodies >= 32 && !(fabs(after - before) <= (0.001 + 4.0 / bodies) * fabs(before))) trivium_fail("barnes: energy has come from nowhere");
 }
 
 /* All places' and velocities' bits, in the order of bodies. */

@@ -215,7 +215,7 @@ fn barnes_is_right_at_its_published_size() {
     let run = Run::of("barnes", &["-n", "16384"]).nodes(32).right();
     let lines = [
         "255.2 interactions of a body",
-        "forces on 64 bodies are 0.949 % off, at worst 2.478 %",
+        "forces on 64 bodies are 0.949 % off, at worst 2.478 %, and 0.048 % with cells opened from 0.3 on",
         "energy -0.260660, then -0.260591",
     ];
     for line in lines {
