@@ -52,7 +52,7 @@ impl Seen {
 /// Programs that share memory under one protocol.
 fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
     let mut number = |from: usize, below: usize| (from + random.below(below - from)).to_string();
-    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 14).as_str() {
+    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 15).as_str() {
         "0" => {
             ("em3d.c", vec![("-n", number(4, 80)), ("-i", number(1, 5)), ("-g", number(1, 99))], Answer::Simulated, 2)
         }
@@ -74,6 +74,12 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
         "12" => {
             ("dsmc.c", vec![("-n", number(1, 900)), ("-i", number(1, 9)), ("-g", number(1, 99))], Answer::Simulated, 1)
         }
+        "13" => (
+            "barnes.c",
+            vec![("-n", number(2, 200)), ("-i", number(1, 4)), ("-g", number(1, 99))],
+            Answer::Simulated,
+            1,
+        ),
         "4" => ("atomics.c", vec![("-n", number(1, 60)), ("-i", number(1, 9))], Answer::Says("ok"), 1),
         "5" => ("barrierbench.c", vec![("-n", number(1, 40)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
         "6" => ("lockbench.c", vec![("-n", number(1, 300)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
