@@ -12,9 +12,15 @@ fn small(folder: &Path) -> Value {
 
 fn again(folder: &Path) -> harness::Run {
     let study = harness::root().join("studies/tempest");
-    for name in ["study.toml", "em3d.toml", "moldyn.toml"] {
-        let plan = std::fs::read_to_string(study.join(name)).unwrap();
+    for name in
+        ["study", "em3d", "appbt", "barnes", "dsmc", "moldyn", "unstructured"].map(|name| format!("{name}.toml"))
+    {
+        let plan = std::fs::read_to_string(study.join(&name)).unwrap();
         let plan = plan.replace("-t 192000", "-t 1920").replace("-b 13", "-b 2");
+        let plan = plan.replace("-s 32", "-s 10").replace("-n 16384", "-n 40");
+        let plan = plan
+            .replace("-x 30 -y 18 -z 18 -n 48000", "-x 4 -y 2 -z 2 -n 100")
+            .replace("-x 12 -y 12 -z 55", "-x 2 -y 2 -z 4");
         let plan = plan.replace("nodes = 32", "nodes = 4").replace("nodes = 16", "nodes = 4");
         std::fs::write(folder.join(name), plan).unwrap();
     }

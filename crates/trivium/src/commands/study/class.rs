@@ -52,11 +52,13 @@ impl Class {
             Measure::Time { .. } | Measure::Crossing { .. } | Measure::Region { .. } => Class::Simulated,
             Measure::Handlers { .. } | Measure::Times { .. } | Measure::Messages { .. } => Class::Simulated,
             Measure::Between { .. } | Measure::PrintedTime { .. } => Class::Simulated,
+            Measure::MoreTimeIn { .. } => Class::Simulated,
             // A sum says no more of us than the part of it that says least.
             Measure::Sum(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given).min(Class::Arithmetic),
-            Measure::Difference(parts) | Measure::Over(parts) => {
+            Measure::Difference(parts) | Measure::Over(parts) | Measure::Least(parts) | Measure::Greatest(parts) => {
                 parts.iter().map(Class::of).min().unwrap_or(Class::Given)
             }
+            Measure::HowMany { of, .. } => of.iter().map(Class::of).min().unwrap_or(Class::Given),
             Measure::Bandwidth { of, .. } => Class::of(of),
         }
     }

@@ -112,6 +112,15 @@ impl<'a> Figures<'a> {
             Measure::Between { run, from, to } => self.between(run, (from, to), unit),
             Measure::Times { run, of, scale } => self.times(run, of, *scale, unit),
             Measure::Messages { run, of, scale } => self.messages(run, of, *scale, unit),
+            Measure::MoreTimeIn { parts, of, than } => {
+                Ok(percent(self.time_in(of, parts)? / self.time_in(than, parts)?))
+            }
+            Measure::Least(of) => self.chosen(of, unit, f64::min),
+            Measure::Greatest(of) => self.chosen(of, unit, f64::max),
+            Measure::HowMany { of, above, below, unit } => {
+                let figures = of.iter().map(|one| self.value(one, unit)).collect::<Result<Vec<f64>, Why>>()?;
+                Ok(figures.iter().filter(|figure| **figure > *above && **figure < *below).count() as f64)
+            }
             Measure::Sum(parts) => parts.iter().map(|part| self.value(part, unit)).sum(),
             Measure::Difference(parts) => match &parts[..] {
                 [of, less] => Ok(self.value(of, unit)? - self.value(less, unit)?),
@@ -132,16 +141,7 @@ impl<'a> Figures<'a> {
                 places.into_iter().reduce(f64::max).ok_or_else(|| "no runs are named".to_string())
             }
             Measure::Share { run, parts } => {
-                if let Some(unknown) = parts.iter().find(|part| !PARTS_OF_TIME.contains(&part.as_str())) {
-                    return Err(format!(
-                        "`{unknown}` is no part of a node's time, which are {}",
-                        PARTS_OF_TIME.join(", ")
-                    ));
-                }
-                let run = self.run(run)?;
-                let wanted = |name: &&str| parts.iter().any(|part| part == name);
-                let named = PARTS_OF_TIME.iter().zip(&run.parts).filter(|(name, _)| wanted(name));
-                let share = named.map(|(_, cycles)| *cycles).sum::<u64>() as f64 / run.parts.iter().sum::<u64>() as f64;
+                let share = self.time_in(run, parts)? / self.run(run)?.parts.iter().sum::<u64>() as f64;
                 Ok(if unit == "percent" { 100.0 * share } else { share })
             }
         }
@@ -248,6 +248,22 @@ impl<'a> Figures<'a> {
         let ratio = |(of, to): &(String, String)| Ok(self.run(of)?.cycles as f64 / self.run(to)?.cycles as f64);
         let ratios = pairs.iter().map(ratio).collect::<Result<Vec<f64>, Why>>()?;
         ratios.into_iter().reduce(f64::max).ok_or_else(|| "no runs are named".to_string())
+    }
+
+    /// Cycles that went to these parts, on all nodes.
+    fn time_in(&self, run: &str, parts: &[String]) -> Result<f64, Why> {
+        if let Some(unknown) = parts.iter().find(|part| !PARTS_OF_TIME.contains(&part.as_str())) {
+            return Err(format!("`{unknown}` is no part of a node's time, which are {}", PARTS_OF_TIME.join(", ")));
+        }
+        let wanted = |name: &&str| parts.iter().any(|part| part == name);
+        let named = PARTS_OF_TIME.iter().zip(&self.run(run)?.parts).filter(|(name, _)| wanted(name));
+        Ok(named.map(|(_, cycles)| *cycles).sum::<u64>() as f64)
+    }
+
+    /// The least or the greatest of figures.
+    fn chosen(&self, of: &[Measure], unit: &str, choose: fn(f64, f64) -> f64) -> Result<f64, Why> {
+        let figures = of.iter().map(|one| self.value(one, unit)).collect::<Result<Vec<f64>, Why>>()?;
+        figures.into_iter().reduce(choose).ok_or_else(|| "no figures are named".to_string())
     }
 
     /// Our figure for a row of a table of misses.

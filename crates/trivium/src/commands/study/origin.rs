@@ -216,6 +216,32 @@ pub enum Measure {
         #[serde(default = "one")]
         scale: f64,
     },
+    /// By how many percent more of the nodes' time went to these parts in the first run than in the second, in cycles and not as a share.
+    MoreTimeIn {
+        /// Names of statistics.
+        parts: Vec<String>,
+        /// The one.
+        of: String,
+        /// The other.
+        than: String,
+    },
+    /// The least of figures of one kind: that of the best program.
+    Least(Vec<Measure>),
+    /// The greatest of figures of one kind.
+    Greatest(Vec<Measure>),
+    /// How many of these figures are above a number, or below one.
+    HowMany {
+        /// The figures.
+        of: Vec<Measure>,
+        /// The number that they are above.
+        #[serde(default = "least")]
+        above: f64,
+        /// The number that they are below.
+        #[serde(default = "greatest")]
+        below: f64,
+        /// The unit of figures and numbers.
+        unit: String,
+    },
     /// The sum of figures, in the row's unit.
     Sum(Vec<Measure>),
     /// The first of two times less the second, in the row's unit.
@@ -298,6 +324,10 @@ impl Measure {
             Measure::Region { run, .. } | Measure::Handlers { run, .. } => vec![run.clone()],
             Measure::Times { run, .. } | Measure::Messages { run, .. } => vec![run.clone()],
             Measure::Between { run, .. } => vec![run.clone()],
+            Measure::MoreTimeIn { of, than, .. } => vec![of.clone(), than.clone()],
+            Measure::Least(parts) | Measure::Greatest(parts) | Measure::HowMany { of: parts, .. } => {
+                parts.iter().flat_map(Measure::runs).collect()
+            }
             Measure::Sum(parts) | Measure::Difference(parts) | Measure::Over(parts) => {
                 parts.iter().flat_map(Measure::runs).collect()
             }
@@ -327,6 +357,12 @@ impl Measure {
             Measure::Bandwidth { bytes, .. } if !is_some(*bytes) => Err("its `bytes` are no number above 0"),
             Measure::Bandwidth { of, .. } if !of.is_a_time() => Err("a bandwidth is `of` a time"),
             Measure::Bandwidth { of, .. } => of.check(),
+            Measure::Least(parts) | Measure::Greatest(parts) if parts.is_empty() => Err("it is of no figures"),
+            Measure::Least(parts) | Measure::Greatest(parts) => parts.iter().try_for_each(Measure::check),
+            Measure::HowMany { above, below, .. } if above.is_infinite() && below.is_infinite() => {
+                Err("it has neither `above` nor `below`")
+            }
+            Measure::HowMany { of, .. } => of.iter().try_for_each(Measure::check),
             Measure::Sum(parts) if parts.is_empty() => Err("a sum of nothing"),
             Measure::Sum(parts) if !parts.iter().all(Measure::is_a_time) => Err("a `sum` is of times"),
             Measure::Difference(parts) if parts.len() != 2 => Err("a `difference` is of two figures"),
@@ -354,6 +390,14 @@ impl Measure {
 
 fn one() -> f64 {
     1.0
+}
+
+fn least() -> f64 {
+    f64::NEG_INFINITY
+}
+
+fn greatest() -> f64 {
+    f64::INFINITY
 }
 
 /// What a library counts of the accesses that it checks, and of directory entries.
