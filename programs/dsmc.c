@@ -169,31 +169,36 @@ static void begin(void) {
     }
 }
 
-/* Puts a particle on the list of its cell, which is one of this node's. */
-static inline void list(int i, int cell) {
-    struct cell *its = &cells[nodes == 1 ? cell : regions.place_of[cell]];
-    next[i] = its->first;
+/* Puts a particle on the list of its cell, one of this node's. */
+static inline void list(int i, int *following, struct cell *its) {
+    following[i] = its->first;
     its->first = i;
     its->count++;
 }
 
-/* Moves all particles. Those that stay close ranks. */
+/* Moves all particles. Those that stay close ranks. All that is looked at for each is in variables of the function: a call might change others, which would be loaded
+ * again each time. */
 static void move_all(void) {
+    const struct regions all = regions;
+    const int alone = nodes == 1, me = self, moving = count;
+    struct particle *const here = particles;
+    struct cell *const own_cells = cells;
+    int *const following = next;
     int stay = 0;
-    for (int c = 0; c < cell_count; c++) cells[c].first = -1, cells[c].count = 0;
-    for (int i = 0; i < count; i++) {
-        struct particle *p = particles + i;
-        if (!move(p, regions.side)) {
+    for (int c = 0; c < cell_count; c++) own_cells[c].first = -1, own_cells[c].count = 0;
+    for (int i = 0; i < moving; i++) {
+        struct particle *p = here + i;
+        if (!move(p, all.side)) {
             tell(&went, p);
             continue;
         }
-        int cell = cell_at(&regions, p->at);
-        if (nodes > 1 && regions.owner_of[cell] != self) {
-            give(regions.owner_of[cell], p);
+        int cell = cell_at(&all, p->at);
+        if (!alone && all.owner_of[cell] != me) {
+            give(all.owner_of[cell], p);
             continue;
         }
-        if (stay != i) particles[stay] = *p;
-        list(stay++, cell);
+        if (stay != i) here[stay] = *p;
+        list(stay++, following, &own_cells[alone ? cell : all.place_of[cell]]);
     }
     count = stay;
 }
@@ -228,7 +233,7 @@ static void let_in(int64_t iteration) {
         for (int d = 1; d < 3; d++) p->at[d] = between(corner[d], unit_of(bits >> 21 * d, 21));
         p->number = k;
         tell(&came, p);
-        list(count++, number);
+        list(count++, next, &cells[regions.place_of[number]]);
     }
 }
 
@@ -238,7 +243,7 @@ static void exchange(void) {
     for (int i = 0; i < come; i++) {
         struct particle *p = next_place();
         *p = taken[i];
-        list(count++, cell_at(&regions, p->at));
+        list(count++, next, &cells[regions.place_of[cell_at(&regions, p->at)]]);
     }
     if (come > most_taken) most_taken = come;
     given += come;
