@@ -58,7 +58,7 @@ const COLUMNS: &str = include_str!("../../stress/columns.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 95] = [
+const FILES: [(&str, usize, Way); 97] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
@@ -127,6 +127,8 @@ const FILES: [(&str, usize, Way); 95] = [
     ("posted-writes-overtaken", 2, Text(POSTED, &[], &["stache"])),
     ("release-probe-copy-kept", 3, Program("litmus.c")),
     ("release-probe-release-waits", 3, Cannot(EVICTS)),
+    ("remote-records-one-half", 2, InPlaceOf("dsmc-write.c", "remote-records", &["stache"])),
+    ("remote-records-torn", 3, InPlaceOf("dsmc-write.c", "remote-records", &["stache"])),
     ("replies-apart", 3, Program("lockbench.c")),
     ("retry-credits-forgotten", 3, Cannot(TRACKERS)),
     ("retry-credits-given-twice", 3, Cannot(TRACKERS)),

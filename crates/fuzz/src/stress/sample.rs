@@ -52,7 +52,7 @@ impl Seen {
 /// Programs that share memory under one protocol.
 fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
     let mut number = |from: usize, below: usize| (from + random.below(below - from)).to_string();
-    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 13).as_str() {
+    let (program, words, answer, least): (_, Vec<(&str, String)>, _, _) = match number(0, 15).as_str() {
         "0" => {
             ("em3d.c", vec![("-n", number(4, 80)), ("-i", number(1, 5)), ("-g", number(1, 99))], Answer::Simulated, 2)
         }
@@ -71,6 +71,15 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
             Answer::Simulated,
             1,
         ),
+        "12" => {
+            ("dsmc.c", vec![("-n", number(1, 900)), ("-i", number(1, 9)), ("-g", number(1, 99))], Answer::Simulated, 1)
+        }
+        "13" => (
+            "barnes.c",
+            vec![("-n", number(2, 200)), ("-i", number(1, 4)), ("-g", number(1, 99))],
+            Answer::Simulated,
+            1,
+        ),
         "4" => ("atomics.c", vec![("-n", number(1, 60)), ("-i", number(1, 9))], Answer::Says("ok"), 1),
         "5" => ("barrierbench.c", vec![("-n", number(1, 40)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
         "6" => ("lockbench.c", vec![("-n", number(1, 300)), ("-g", number(1, 99))], Answer::Says("ok"), 1),
@@ -83,13 +92,14 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
 }
 
 /// Programs that need protocols of their own.
-const CUSTOM: [(&str, &[&str], Answer); 17] = [
+const CUSTOM: [(&str, &[&str], Answer); 18] = [
     ("em3d-update.c", &["stache", "deferred-update"], Answer::Simulated),
     ("bodies-update.c", &["stache", "update", "migratory"], Answer::Simulated),
     ("moldyn-channels.c", &["stache", "channel"], Answer::Simulated),
     ("appbt-columns.c", &["stache", "column"], Answer::Simulated),
     ("unstructured-channels.c", &["stache", "channel"], Answer::Simulated),
     ("unstructured-update.c", &["stache", "channel", "deferred-update"], Answer::Simulated),
+    ("dsmc-write.c", &["stache", "remote-records"], Answer::Simulated),
     ("lockbench-token.c", &["stache", "token-lock"], Answer::Says("ok")),
     ("barrierbench-tree.c", &["stache", "tree-barrier"], Answer::Says("ok")),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"], Answer::Says("ok")),

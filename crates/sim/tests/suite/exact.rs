@@ -116,6 +116,8 @@ fn locks_barriers_and_messages() {
         Run::of("unstructured-update", &["-z", "2", "-i", "3"]).under(&["msi", "channel", "deferred-update"]).nodes(3),
         Run::of("appbt", &["-s", "6", "-i", "2"]).nodes(3),
         Run::of("appbt-columns", &["-s", "6", "-i", "2"]).under(&["msi", "column"]).nodes(3),
+        Run::of("dsmc-write", &["-n", "300", "-i", "3"]).under(&["msi", "remote-records"]).nodes(3),
+        Run::of("barnes-update", &["-n", "60", "-i", "2"]).under(&["stache", "update", "migratory"]).nodes(3),
         Run::of("splitphase", &["-n", "4", "-i", "2"]).under(&["swcc"]).nodes(4),
         Run::of("pingpong", &["-n", "20"]),
         Run::of("atomics", &["-n", "6"]).nodes(3),

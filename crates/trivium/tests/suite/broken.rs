@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 95] = [
+const FOUND: [(&str, &str); 97] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("call-assembly-mixed", "ghost refused"),
@@ -82,6 +82,8 @@ const FOUND: [(&str, &str); 95] = [
     ("posted-writes-overtaken", "fault"),
     ("release-probe-copy-kept", "single_writer"),
     ("release-probe-release-waits", "deadlock"),
+    ("remote-records-one-half", "fault"),
+    ("remote-records-torn", "fault"),
     ("replies-apart", "deadlock"),
     ("retry-credits-forgotten", "deadlock"),
     ("retry-credits-given-twice", "fault"),

@@ -399,6 +399,7 @@ fn lists_and_tables_begin_as_all_results_do() {
         "pool",
         "posted-writes",
         "release-probe",
+        "remote-records",
         "remote-write",
         "retry-credits",
         "stache",

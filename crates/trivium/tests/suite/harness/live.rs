@@ -3,7 +3,7 @@
 /// Protocols under which a program may use memory as if there were one copy.
 pub const SEQUENTIAL: [&str; 8] =
     ["msi", "stache", "swcc", "flash-coherence", "german", "migratory", "stache-pages", "uncached"];
-pub const PROGRAMS: [(&str, &[&str]); 13] = [
+pub const PROGRAMS: [(&str, &[&str]); 15] = [
     ("em3d.c", &["-n", "60", "-i", "2"]),
     ("matmul.c", &["-n", "16", "-b", "5"]),
     ("pingpong.c", &["-n", "20"]),
@@ -11,6 +11,8 @@ pub const PROGRAMS: [(&str, &[&str]); 13] = [
     ("moldyn.c", &["-b", "2", "-i", "3"]),
     ("appbt.c", &["-s", "8", "-i", "2"]),
     ("unstructured.c", &["-z", "3", "-i", "2"]),
+    ("dsmc.c", &["-n", "400", "-i", "6"]),
+    ("barnes.c", &["-n", "100", "-i", "2"]),
     ("atomics.c", &[]),
     ("barrierbench.c", &[]),
     ("lockbench.c", &[]),
@@ -19,13 +21,15 @@ pub const PROGRAMS: [(&str, &[&str]); 13] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 21] = [
+pub const CUSTOM: [(&str, &[&str]); 23] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("moldyn-channels.c", &["stache", "channel"]),
     ("appbt-columns.c", &["stache", "column"]),
     ("unstructured-channels.c", &["stache", "channel"]),
     ("unstructured-update.c", &["stache", "channel", "deferred-update"]),
+    ("dsmc-write.c", &["stache", "remote-records"]),
+    ("barnes-update.c", &["stache", "update", "migratory"]),
     ("lockbench-token.c", &["stache", "token-lock"]),
     ("barrierbench-tree.c", &["stache", "tree-barrier"]),
     ("lockbench-flash.c", &["flash-coherence", "flash-lock"]),
