@@ -89,10 +89,15 @@ static node_t *sums;   /* what this processor adds to all mesh nodes */
 
 /* ---- Where mesh nodes are -------------------------------------------------------------------------- */
 
-static void *allocate(size_t count, size_t bytes) {
-    void *room = calloc(count ? count : 1, bytes);
+/* Room whose pages are touched where they are used, and no others. */
+static void *allocate_room(size_t count, size_t bytes) {
+    void *room = malloc(count ? count * bytes : 1);
     if (!room) trivium_fail("unstructured: no memory: a smaller mesh (-x, -y, -z)");
     return room;
+}
+
+static void *allocate(size_t count, size_t bytes) {
+    return memset(allocate_room(count, bytes), 0, count * bytes);
 }
 
 static int count_of(int processor) {
@@ -125,7 +130,7 @@ static void open_merge(void) {
     for (int p = 0; options[MERGE].value == BY_OWNERS && p < processors; p++) given[p] = trivium_alloc_first_touch(bytes);
     if (options[MERGE].value == BY_OWNERS) {
         free(sums);
-        sums = given[self], merged = allocate((size_t)sections[processors], sizeof *merged);
+        sums = given[self], merged = allocate_room((size_t)sections[processors], sizeof *merged);
     } else {
         merged = trivium_alloc_first_touch(bytes);
         trivium_name(merged, "merged");
@@ -256,7 +261,7 @@ static int computes(const int *points, int count) {
 
 /* The edges of a processor, without areas, in the order of the mesh nodes where they begin; in `index` each edge's number by point and step. */
 static void list_edges(struct part *part, int processor, int *index) {
-    part->edges = allocate((size_t)mesh.nodes * MESH_STEPS, sizeof *part->edges);
+    part->edges = allocate_room((size_t)mesh.nodes * MESH_STEPS, sizeof *part->edges);
     for (int n = 0; n < mesh.nodes; n++) {
         for (int step = 1; step <= MESH_STEPS; step++) {
             int ends[2] = {mesh.point[n], mesh_step(&mesh, mesh.point[n], step)}, *at = &index[ends[0] * (MESH_STEPS + 1) + step];
@@ -303,10 +308,10 @@ static void add_triangle(struct part *part, int processor, const int *points) {
 
 static struct part build(int processor) {
     struct part part = {0};
-    int *index = allocate((size_t)mesh.nodes * (MESH_STEPS + 1), sizeof *index), corners[2][3];
+    int *index = allocate_room((size_t)mesh.nodes * (MESH_STEPS + 1), sizeof *index), corners[2][3];
     part.volumes = allocate((size_t)count_of(processor), sizeof *part.volumes);
     list_edges(&part, processor, index);
-    part.triangles = allocate((size_t)4 * mesh.nodes, sizeof *part.triangles);
+    part.triangles = allocate_room((size_t)4 * mesh.nodes, sizeof *part.triangles);
     for (int n = 0; n < mesh.nodes; n++) {
         int point = mesh.point[n];
         for (int path = 0; path < MESH_PATHS && !mesh_leaves(&mesh, point, MESH_STEPS); path++) add_tetrahedron(&part, processor, point, path, index);
@@ -550,7 +555,7 @@ static void allocate_nodes(void) {
         sections[p] = (int)(part - values);
         sections[p + 1] = sections[p] + count_of(p);
     }
-    sums = allocate((size_t)sections[processors], sizeof *sums);
+    sums = allocate_room((size_t)sections[processors], sizeof *sums);
 }
 
 int main(int argc, char **argv) {
