@@ -396,7 +396,7 @@ static void check_mesh(const struct part *parts) {
     }
     free(sides);
     if (mesh.nodes - edges + triangles - tetrahedra != 1) trivium_fail("unstructured: this mesh is no body without holes: Euler's formula does not hold");
-    printf("unstructured: %d mesh nodes, %d edges, %d triangles of the surface, %d tetrahedra\n", mesh.nodes, edges, surface, tetrahedra);
+    printf("unstructured: mesh nodes %d, edges %d, triangles of the surface %d, tetrahedra %d\n", mesh.nodes, edges, surface, tetrahedra);
 }
 
 /* Volumes of all cells against what the surface holds; and each cell is closed, so that nothing comes of even pressure, at a mesh node or on the whole body. */

@@ -48,6 +48,11 @@ fn right_everywhere(run: &Run, nodes: &[u32], blocks: &[u64]) {
 
 const BLOCKS: [u64; 7] = [32, 64, 128, 256, 512, 1024, 2048];
 
+/// Blocks of programs that take long: all of them if slow tests are asked for.
+fn blocks_of_many() -> &'static [u64] {
+    slow::all_or(&BLOCKS, &[32, 512])
+}
+
 #[test]
 fn em3d_is_right_everywhere() {
     let em3d = Run::of("em3d", &["-n", "20", "-i", "2"]);
@@ -154,7 +159,7 @@ fn moldyn_is_the_same_by_stages_and_through_channels() {
             Run::of("moldyn-channels", &["-b", "2"]).under(&["stache", "channel"]).nodes(7).on(noisy).seed(seed);
         assert_eq!(custom.right().output, Run::of("moldyn", &["-b", "2"]).nodes(7).right().output, "seed {seed}");
     }
-    right_everywhere(&Run::of("moldyn", &["-b", "2", "-i", "3"]), &[1, 3], &BLOCKS);
+    right_everywhere(&Run::of("moldyn", &["-b", "2", "-i", "3"]), &[1, 3], blocks_of_many());
 }
 
 /// What a program says of its answer.
@@ -190,7 +195,7 @@ fn dsmc_is_the_same_through_buffers_and_in_messages() {
         let custom = custom.on(noisy).seed(seed).right();
         assert_eq!(custom.output, Run::of("dsmc", &["-v", "200"]).nodes(6).right().output, "seed {seed}");
     }
-    right_everywhere(&Run::of("dsmc", &["-n", "400", "-i", "4"]), &[1, 3], &BLOCKS);
+    right_everywhere(&Run::of("dsmc", &["-n", "400", "-i", "4"]), &[1, 3], blocks_of_many());
 }
 
 /// A buffer that is too small for the particles of an iteration is told, and so are nodes without cells.
@@ -239,6 +244,7 @@ fn appbt_is_the_same_on_all_numbers_of_nodes_and_by_messages() {
         (64, 128, &["-m", "64"]),
     ]
     .into_iter()
+    .take(slow::all_or(7, 5))
     .enumerate()
     {
         let args = [&["-i", "2"][..], args].concat();
@@ -256,7 +262,7 @@ fn appbt_is_the_same_on_all_numbers_of_nodes_and_by_messages() {
         let custom = Run::of("appbt-columns", &["-i", "2"]).under(&["stache", "column"]).nodes(6).on(noisy).seed(seed);
         assert_eq!(custom.right().output, alone.output, "seed {seed}");
     }
-    right_everywhere(&Run::of("appbt", &["-s", "6", "-i", "2"]), &[1, 3], &BLOCKS);
+    right_everywhere(&Run::of("appbt", &["-s", "6", "-i", "2"]), &[1, 3], blocks_of_many());
 }
 
 /// The benchmarks of which it is one publish what comes out of their smallest size, to many digits.
@@ -308,7 +314,7 @@ fn unstructured_is_the_same_by_stages_gathered_through_channels_and_pushed() {
         let custom = Run::of("unstructured-update", &["-z", "3"]).under(&CUSTOM).nodes(7).on(noisy).seed(seed);
         assert_eq!(custom.right().output, Run::of("unstructured", &["-z", "3"]).nodes(7).right().output, "seed {seed}");
     }
-    right_everywhere(&Run::of("unstructured", &["-z", "3", "-i", "2"]), &[1, 3], &BLOCKS);
+    right_everywhere(&Run::of("unstructured", &["-z", "3", "-i", "2"]), &[1, 3], blocks_of_many());
 }
 
 /// The mesh of Tempest's study: no trimmed one, but as near as a grid comes to its 9,428 nodes, 59,863 edges and 5,864 triangles.
@@ -316,7 +322,7 @@ fn unstructured_is_the_same_by_stages_gathered_through_channels_and_pushed() {
 #[ignore = "ten seconds"]
 fn unstructured_has_the_mesh_of_its_published_size() {
     let run = Run::of("unstructured", &["-x", "12", "-y", "12", "-z", "55", "-i", "1"]).nodes(32).right();
-    let mesh = "unstructured: 9464 mesh nodes, 59911 edges, 5856 triangles of the surface, 47520 tetrahedra\n";
+    let mesh = "unstructured: mesh nodes 9464, edges 59911, triangles of the surface 5856, tetrahedra 47520\n";
     assert!(run.output.contains(mesh), "{}", run.output);
 }
 
@@ -327,7 +333,7 @@ fn barnes_is_the_same_on_any_number_of_nodes() {
         [&["-n", "100", "-i", "3"][..], &["-n", "40", "-o", "1", "-t", "50"], &["-n", "60", "-f", "1"], &["-n", "2"]]
     {
         let alone = Run::of("barnes", args).nodes(1).right();
-        for (nodes, name) in [2, 3, 16, 64].into_iter().zip(MACHINES) {
+        for (nodes, name) in slow::all_or([2, 3, 16, 64], [2, 3, 9, 5]).into_iter().zip(MACHINES) {
             let run = Run::of("barnes", args).nodes(nodes).on(machine(name, &[])).right();
             adds_up(&run);
             assert_eq!(run.output, alone.output, "{nodes} nodes, {args:?}");
@@ -338,7 +344,7 @@ fn barnes_is_the_same_on_any_number_of_nodes() {
             assert_eq!(run.output, alone.output, "seed {seed}, {args:?}");
         }
     }
-    right_everywhere(&Run::of("barnes", &["-n", "60", "-i", "2"]), &[1, 3], &BLOCKS);
+    right_everywhere(&Run::of("barnes", &["-n", "60", "-i", "2"]), &[1, 3], blocks_of_many());
 }
 
 /// The three parts of a body are updated and moved under protocols of their own, to the same bits; a position has 64 bytes.
