@@ -10,7 +10,7 @@ pub(crate) const FRAME_SCALARS: usize = 64;
 pub(crate) const FRAME_SETS: usize = 16;
 
 /// The locals of a handler, all zero, or empty, at first: room for so many scalars, sets, and lists and arrays as words. A walk keeps the latter where it keeps
-/// sets. Flat code has other registers for them, of which all words count: those of sets do as far as sets of this many nodes go.
+/// sets. Flat code has registers of their own for them: of a set no more words count than sets have with so many nodes, of a list or an array all do.
 pub(crate) struct Room<const SCALARS: usize, const SETS: usize, const WHOLES: usize = 0> {
     scalars: [i64; SCALARS],
     sets: [Set; SETS],
