@@ -69,19 +69,48 @@ impl Cell {
     /// Its value in a record whose part begins at `base`.
     #[inline]
     pub fn read(&self, bytes: &[u8], base: usize) -> i64 {
-        let raw = get(bytes, base + self.at as usize, self.width);
-        let mask = u64::MAX >> (64 - 8 * u32::from(self.width));
-        let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo).cast_unsigned()) & mask;
-        self.lo.wrapping_add(offset.cast_signed())
+        self.value(get(bytes, base + self.at as usize, self.width))
     }
 
     /// Its value where it begins at this byte of the words of an argument.
+    #[inline]
     pub fn read_word(&self, words: &Set, from: usize) -> i64 {
-        let mut bytes = [0; 8];
-        for (byte, at) in bytes.iter_mut().zip(from..from + usize::from(self.width)) {
-            *byte = low_u8(words.0[at / 8] >> (8 * (at % 8)));
+        let (word, byte) = (from / 8, from % 8);
+        let mut raw = words.0[word] >> (8 * byte);
+        if byte + usize::from(self.width) > 8 {
+            raw |= words.0[word + 1] << (64 - 8 * byte);
         }
-        Cell { at: 0, ..*self }.read(&bytes, 0)
+        self.value(raw)
+    }
+
+    /// Writes a value that has been checked, where it begins at this byte of the words of an argument, which has been zero so far.
+    #[inline]
+    pub fn write_word(&self, words: &mut Set, from: usize, value: i64) {
+        let raw = value.wrapping_sub(self.initial).cast_unsigned() & self.mask();
+        let (word, byte) = (from / 8, from % 8);
+        words.0[word] |= raw << (8 * byte);
+        if byte + usize::from(self.width) > 8 {
+            words.0[word + 1] |= raw >> (64 - 8 * byte);
+        }
+    }
+
+    /// The bits of its bytes.
+    #[inline]
+    fn mask(&self) -> u64 {
+        u64::MAX >> (64 - 8 * u32::from(self.width))
+    }
+
+    /// The value that its bytes stand for, the lowest of these.
+    #[inline]
+    fn value(&self, raw: u64) -> i64 {
+        let offset = raw.wrapping_add(self.initial.wrapping_sub(self.lo).cast_unsigned()) & self.mask();
+        self.lo.wrapping_add(offset.cast_signed())
+    }
+
+    /// Whether all that its bytes can stand for may be stored.
+    #[inline]
+    pub fn is_any(&self) -> bool {
+        self.hi.wrapping_sub(self.lo).cast_unsigned() == self.mask()
     }
 
     /// Writes a value that has been checked.

@@ -4,7 +4,10 @@ use crate::engine::Engine;
 use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, Locate, Trouble, Try, place, trouble};
 use crate::flat::{Reaction, Way};
-use crate::frame::{Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, SmallRoom, WideFlatRoom};
+use crate::frame::{
+    Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, OneWholeRoom, SmallFlatRoom, SmallRoom, WholesRoom,
+    WideFlatRoom,
+};
 use crate::impossible::impossible;
 use crate::layout::Shape;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object};
@@ -243,7 +246,7 @@ impl Engine {
                     let mut room = SmallFlatRoom::EMPTY;
                     return self.react(room.frame(), reaction, start, m, came);
                 }
-                Way::Wide | Way::Large | Way::Walk => {}
+                Way::OneWhole | Way::Wholes | Way::Wide | Way::Large | Way::Walk => {}
             }
         }
         self.respond_seldom(start, m, came)
@@ -261,6 +264,10 @@ impl Engine {
                 let is_flat = declared.object == event.object.kind;
                 if reaction.way == Way::Wide && is_flat {
                     self.respond_wide(reaction, start, m, came)
+                } else if reaction.way == Way::OneWhole && is_flat {
+                    self.respond_with_whole(reaction, start, m, came)
+                } else if reaction.way == Way::Wholes && is_flat {
+                    self.respond_with_wholes(reaction, start, m, came)
                 } else if reaction.way == Way::Large && is_flat {
                     let mut room = LargeFlatRoom::EMPTY;
                     self.react(room.frame(), reaction, start, m, came)
@@ -297,6 +304,30 @@ impl Engine {
     #[inline(never)]
     fn respond_wide<M: Mechanisms>(&self, reaction: &Reaction, start: Start, m: &mut M, came: &mut Came) -> Try<()> {
         let mut room = WideFlatRoom::EMPTY;
+        self.react(room.frame(), reaction, start, m, came)
+    }
+
+    #[inline(never)]
+    fn respond_with_whole<M: Mechanisms>(
+        &self,
+        reaction: &Reaction,
+        start: Start,
+        m: &mut M,
+        came: &mut Came,
+    ) -> Try<()> {
+        let mut room = OneWholeRoom::EMPTY;
+        self.react(room.frame(), reaction, start, m, came)
+    }
+
+    #[inline(never)]
+    fn respond_with_wholes<M: Mechanisms>(
+        &self,
+        reaction: &Reaction,
+        start: Start,
+        m: &mut M,
+        came: &mut Came,
+    ) -> Try<()> {
+        let mut room = WholesRoom::EMPTY;
         self.react(room.frame(), reaction, start, m, came)
     }
 

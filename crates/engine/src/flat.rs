@@ -8,14 +8,19 @@
 //! [`crate::lower`] makes the code, [`crate::run`] runs it. The walk over the steps as the compiler left them, which is older and
 //! plainer, stays beside it as the oracle ([`crate::Engine::walking`]).
 
+mod wholes;
+
 use crate::array::ArrayCell;
 use crate::layout::{Cell, ListCell, SetCell};
 use crate::optional::Optional;
+use crate::whole::Whole;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     Asserted, HandlerId, LaneId, Line, MessageId, ObjectKindId, Operator, PerformFor, PerformKind, RoleId, SetOperator,
     StateId, TaskId,
 };
+
+pub(crate) use wholes::{WholeOp, WholeReg};
 
 /// A register with a scalar.
 pub(crate) type Reg = u8;
@@ -28,6 +33,9 @@ pub(crate) type Target = u32;
 pub(crate) const MOST_SCALARS: u16 = 255;
 /// Most registers with sets.
 pub(crate) const MOST_SETS: u16 = 32;
+
+/// Most registers with lists and arrays.
+pub(crate) const MOST_WHOLES: u16 = 16;
 
 /// The handlers of a protocol as flat code.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +54,8 @@ pub(crate) struct Code {
     pub lists: Vec<ListCell>,
     /// Arrays in records.
     pub arrays: Vec<ArrayCell>,
+    /// Lists and arrays that are moved as wholes.
+    pub wholes: Vec<Whole>,
     /// What is sent, and the tasks that are started.
     pub sends: Vec<SendPlan>,
     /// States that are asked for.
@@ -81,6 +91,10 @@ pub(crate) enum Way {
     Small,
     /// With more of them, none of them a set.
     Wide,
+    /// With few registers, and a list or an array, but no set.
+    OneWhole,
+    /// With more of them, some of them lists, arrays or sets.
+    Wholes,
     /// As flat code with any number of them.
     Large,
 }
@@ -94,6 +108,8 @@ pub(crate) struct Entry {
     pub scalars: u16,
     /// Registers with sets.
     pub sets: u16,
+    /// Registers with lists and arrays.
+    pub wholes: u16,
 }
 
 /// What a message, or a task, is made of.
@@ -131,6 +147,8 @@ pub(crate) enum Word {
     Scalar(Reg),
     /// A set of so many words.
     Set(SetReg, u8),
+    /// A list or an array.
+    Whole(WholeReg, u16),
 }
 
 /// Where the data of a message come from.
@@ -439,6 +457,9 @@ pub(crate) enum Op {
         lo: i32,
     },
 
+    /// On lists and arrays as wholes.
+    Whole(WholeOp),
+
     // Checks of what is in a register.
     CheckValue {
         from: Reg,
@@ -490,6 +511,11 @@ pub(crate) enum Op {
     Write {
         from: Reg,
         other: bool,
+        cell: u16,
+    },
+    /// `CheckValue` and `Write` of the record whose steps run.
+    CheckAndWrite {
+        from: Reg,
         cell: u16,
     },
     WriteSet {

@@ -66,6 +66,7 @@ mod run;
 mod set;
 mod shared;
 mod trial;
+mod whole;
 mod witness;
 
 pub use engine::Engine;

@@ -3,7 +3,6 @@
 //! As an argument of an event, and as a local, a list is its length and its elements as words of eight bytes, no more of them than its elements need. They are
 //! kept in the place of a set, as those of an array are.
 
-use crate::array::ARGUMENT_BYTES;
 use crate::cell::{Cell, get, put};
 use crate::fault::FaultKind;
 use crate::number::{index, low_u32};
@@ -132,10 +131,29 @@ impl ListCell {
 
     /// The words of a list with these numbers, which have been checked.
     pub fn to_words(&self, values: &[i64]) -> Set {
-        let mut bytes = [0; ARGUMENT_BYTES];
-        let all = index(self.bytes().into()).min(ARGUMENT_BYTES);
-        ListCell { at: 0, ..self.clone() }.write(&mut bytes[..all], 0, values);
-        Set::from_bytes(&bytes)
+        let mut words = Set::default();
+        self.put_words(&mut words, values);
+        words
+    }
+
+    /// The same in place of other words.
+    #[inline]
+    pub fn put_words(&self, into: &mut Set, values: &[i64]) {
+        *into = Set::default();
+        let elements = values.chunks_exact(self.fields.len().max(1));
+        into.0[0] = elements.len() as u64;
+        for (at, element) in (0u32..).zip(elements) {
+            for (field, &value) in self.fields.iter().zip(element) {
+                let from = u32::from(self.len_width) + at * self.element + field.at;
+                field.write_word(into, index(from.into()), value);
+            }
+        }
+    }
+
+    /// How many bytes it takes as words, with its length.
+    #[inline]
+    pub fn bytes_of_words(&self, words: &Set) -> u64 {
+        u64::from(self.len_width) + u64::from(self.len_of_words(words)) * u64::from(self.element)
     }
 
     /// Whether an argument that nobody has checked is such a list: it is not too long, each number is in its range, and there is nothing
@@ -145,8 +163,12 @@ impl ListCell {
         if self.len_of_words(&set) > self.capacity {
             return Err(FaultKind::BadArguments);
         }
-        let values: Vec<i64> = self.values_of_words(&set).collect();
-        self.check(&values)?;
-        if self.to_words(&values) == set { Ok(()) } else { Err(FaultKind::BadArguments) }
+        if !self.fields.iter().all(Cell::is_any) {
+            let each = self.values_of_words(&set).zip(self.fields.iter().cycle());
+            each.into_iter().try_for_each(|(value, field)| field.check(value))?;
+        }
+        let bytes = self.bytes_of_words(&set);
+        let behind = set.0.get(index(bytes / 8)).map_or(0, |last| last >> (8 * (bytes % 8)));
+        if behind == 0 { Ok(()) } else { Err(FaultKind::BadArguments) }
     }
 }

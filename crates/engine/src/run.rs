@@ -6,6 +6,7 @@
 mod effects;
 mod execute;
 mod flat;
+mod touched;
 mod variables;
 
 use crate::engine::Engine;
@@ -17,22 +18,12 @@ use crate::layout::get;
 use crate::mechanisms::{Charge, Mechanisms, Node, Object};
 use crate::number::low_u16;
 use crate::set::Set;
+use touched::{Touch, Touches};
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     Bound, EventKind, Expr, ExprKind, Handler, LaneId, LocalId, NODE, Owner, Place, RoleId, RoleKind, Slot, StateId,
     Type,
 };
-
-/// A record that a handler has looked at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Touch {
-    pub role: RoleId,
-    pub object: Object,
-    /// Its state at that time.
-    pub before: StateId,
-    /// Whether it may have been changed since.
-    pub written: bool,
-}
 
 /// A handler while it runs.
 pub(crate) struct Run<'e, 'm, M> {
@@ -48,7 +39,7 @@ pub(crate) struct Run<'e, 'm, M> {
     /// The record of the role that answers.
     first: Touch,
     /// Others, in the order in which they were touched.
-    others: Vec<Touch>,
+    others: Touches,
     column: usize,
     /// The place in the defer space from which the event was taken, if this is a replay.
     replay: Option<u32>,
@@ -75,6 +66,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     // to wait until it has been written.
     #[inline(always)]
     pub fn new(engine: &'e Engine, m: &'m mut M, frame: Frame<'m>, handler: &'e Handler, start: Start<'m>) -> Self {
+        let first = Touch { role: start.role, object: start.event.object, before: start.before, written: true };
         Run {
             engine,
             me: m.me(),
@@ -84,8 +76,8 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
             frame,
             role: start.role,
             object: start.event.object,
-            first: Touch { role: start.role, object: start.event.object, before: start.before, written: true },
-            others: Vec::new(),
+            first,
+            others: Touches::none(first),
             column: start.column,
             replay: start.replay,
             deferred: false,
@@ -197,10 +189,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
     /// Notes that a record is looked at, or changed.
     fn touch(&mut self, role: RoleId, object: Object, written: bool, span: Span) -> Try<()> {
         let is_first = role == self.first.role && object == self.first.object;
-        if !is_first
-            && !self.others.iter().any(|t| t.role == role && t.object == object)
-            && !self.lives_here(role, object)
-        {
+        if !is_first && self.others.find(role, object).is_none() && !self.lives_here(role, object) {
             return trouble(FaultKind::NotHere, span);
         }
         self.note(role, object, written);
@@ -212,7 +201,7 @@ impl<'e, 'm, M: Mechanisms> Run<'e, 'm, M> {
         if role == self.first.role && object == self.first.object {
             return;
         }
-        if let Some(touch) = self.others.iter_mut().find(|t| t.role == role && t.object == object) {
+        if let Some(touch) = self.others.find(role, object) {
             touch.written |= written;
             return;
         }

@@ -1,8 +1,10 @@
 //! From expressions with a scalar value to instructions.
 
 use super::Lowering;
-use crate::flat::{FaultPart, Op, Reg, Seek, Whose};
+use super::locals::Kept;
+use crate::flat::{FaultPart, Op, Reg, Seek, WholeOp, Whose};
 use crate::optional::Optional;
+use crate::whole::Whole;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Expr, ExprKind, NODE, Operator, Owner, Place, RoleId, Type};
 
@@ -30,9 +32,10 @@ impl Lowering<'_> {
     }
 
     /// The value of an expression that is known already.
-    fn known(&self, expr: &Expr) -> Option<i64> {
+    pub fn known(&self, expr: &Expr) -> Option<i64> {
         match &expr.kind {
             ExprKind::Constant(bound) => Some(bound.at(self.engine.nodes)),
+            ExprKind::Local(_) => self.known_local(expr),
             ExprKind::Not(inner) => Some(i64::from(self.known(inner)? == 0)),
             ExprKind::Negate(inner) => self.known(inner)?.checked_neg(),
             ExprKind::Binary(operator, left, right) => {
@@ -149,7 +152,13 @@ impl Lowering<'_> {
             ExprKind::Pick(of) => {
                 let lo = i32::try_from(self.engine.set_range(&of.ty).0).ok()?;
                 let set = self.set(of)?;
-                if of.ty == Type::NodeSet { Op::PickNode { to, set } } else { Op::Pick { to, set, lo } }
+                if of.ty == Type::NodeSet {
+                    // Which one is asked, and what was charged comes before.
+                    self.flush(span);
+                    Op::PickNode { to, set }
+                } else {
+                    Op::Pick { to, set, lo }
+                }
             }
             ExprKind::Length(place) => {
                 let list = self.list_of(place)?;
@@ -172,6 +181,20 @@ impl Lowering<'_> {
                 let other = self.look(&place.owner, place.role, span)?;
                 Op::Element { to, index, field, other, list }
             }
+            ExprKind::LocalElement(local, index, field) => {
+                let index = self.value(index)?;
+                let (from, lies) = self.local_whole(local.index())?;
+                let field = u8::try_from(*field).ok()?;
+                lies.fields().get(field as usize)?;
+                let whole = self.whole_at(&lies)?;
+                Op::Whole(WholeOp::Element { to, index, from, field, whole })
+            }
+            ExprKind::LocalLength(local) => {
+                let (from, lies) = self.local_whole(local.index())?;
+                let whole = matches!(lies, Whole::List(_)).then(|| self.whole_at(&lies))??;
+                Op::Whole(WholeOp::Length { to, from, whole })
+            }
+            ExprKind::ArrayEqual(left, right) => self.same_whole(left, right, to)?,
             ExprKind::Index(node) => Op::Index { to, from: self.value(node)? },
             ExprKind::NodeAt(number) => Op::NodeAt { to, from: self.value(number)? },
             ExprKind::Room(lane, count, together) => {
@@ -200,9 +223,6 @@ impl Lowering<'_> {
                 Op::InState { to, states: u16::try_from(self.code.states.len() - 1).ok()? }
             }
             ExprKind::Constant(_)
-            | ExprKind::LocalElement(..)
-            | ExprKind::LocalLength(_)
-            | ExprKind::ArrayEqual(..)
             | ExprKind::SetOf(_)
             | ExprKind::AllNodes
             | ExprKind::SetBinary(..)
@@ -219,21 +239,43 @@ impl Lowering<'_> {
     /// `and`, `or`: the right side is looked at only if it matters.
     fn logic(&mut self, operator: Operator, left: &Expr, right: &Expr, to: Reg, span: Span) -> Option<()> {
         let scalars = self.scalars;
-        let value = self.register()?;
-        self.scalar(left, value)?;
-        self.emit(Op::Truth { to: value, from: value }, span);
+        // The right side may look at what a local was before.
+        let is_local = self
+            .kept
+            .iter()
+            .any(|kept| matches!(*kept, Kept::Scalars { at, count } if (at..at + count).contains(&to.into())));
+        let value = if is_local { self.register()? } else { to };
+        self.truth(left, value)?;
         // What the right side does to others happens on one of two ways.
         self.flush(span);
         let jump = match operator {
             Operator::And => self.emit(Op::JumpUnless { from: value, to: 0 }, span),
             _ => self.emit(Op::JumpIf { from: value, to: 0 }, span),
         };
-        self.scalar(right, value)?;
-        self.emit(Op::Truth { to: value, from: value }, span);
+        self.truth(right, value)?;
         self.flush(span);
         self.land(jump)?;
-        self.emit(Op::Move { to, from: value }, span);
+        if value != to {
+            self.emit(Op::Move { to, from: value }, span);
+        }
         self.scalars = scalars;
+        Some(())
+    }
+
+    /// The value of a condition, which becomes 0 or 1 if it can be anything else.
+    fn truth(&mut self, expr: &Expr, to: Reg) -> Option<()> {
+        self.scalar(expr, to)?;
+        let is_one_of_two = match &expr.kind {
+            ExprKind::Not(_) | ExprKind::SetEqual(..) | ExprKind::ArrayEqual(..) | ExprKind::In(..) => true,
+            ExprKind::Binary(operator, ..) => !matches!(
+                operator,
+                Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Remainder
+            ),
+            _ => false,
+        };
+        if !is_one_of_two {
+            self.emit(Op::Truth { to, from: to }, expr.span);
+        }
         Some(())
     }
 

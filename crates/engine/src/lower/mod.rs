@@ -1,16 +1,25 @@
 //! From the steps of a handler to its instructions.
 
+mod checks;
 mod expressions;
+mod facts;
+mod locals;
 mod sets;
 mod steps;
+mod wholes;
 
 use crate::engine::Engine;
-use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reaction, Reg, SetReg, Target, Way};
-use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, SmallFlatRoom, WideFlatRoom};
+use crate::flat::{Code, Entry, MOST_SCALARS, MOST_SETS, Op, Reaction, Reg, SetReg, Target, Way, WholeOp};
+use crate::frame::{LargeFlatRoom, NoSetRoom, OneSetRoom, OneWholeRoom, SmallFlatRoom, WholesRoom, WideFlatRoom};
 use crate::layout::{Cell, ListCell, SetCell, Shape};
 use crate::optional::Optional;
+use crate::whole::Whole;
+use facts::Facts;
+use locals::{Kept, Registers};
+use std::collections::BTreeSet;
 use trivium_protocol::source::Span;
-use trivium_protocol::{Handler, Local, Place, Response, RoleId, Slot, Type};
+use trivium_protocol::walk::visit;
+use trivium_protocol::{ExprKind, Handler, Local, Place, Response, RoleId};
 
 /// How deep steps of other roles and objects can lie within each other.
 pub(crate) const MOST_DEPTH: u8 = 4;
@@ -48,8 +57,12 @@ impl Code {
             Way::OneSet
         } else if fits(SmallFlatRoom::suffices_flat) {
             Way::Small
+        } else if fits(OneWholeRoom::suffices_flat) {
+            Way::OneWhole
         } else if fits(WideFlatRoom::suffices_flat) {
             Way::Wide
+        } else if fits(WholesRoom::suffices_flat) {
+            Way::Wholes
         } else if fits(LargeFlatRoom::suffices_flat) {
             Way::Large
         } else {
@@ -59,22 +72,24 @@ impl Code {
 
     /// Adds a handler, unless it needs more of something than instructions can name.
     fn add(&mut self, engine: &Engine, role: RoleId, handler: &Handler) -> Option<Entry> {
-        // Registers for sets are moved by so many words as sets have.
-        if handler.locals.iter().any(|local| matches!(local.ty, Type::Array { .. } | Type::List { .. })) {
-            return None;
-        }
+        let Registers { kept, scalars, sets, wholes, fixed } = Registers::of(handler);
         let before = self.ops.len();
         let mut lowering = Lowering {
             engine,
             code: self,
             locals: &handler.locals,
+            kept,
             role,
             first: role,
             depth: 0,
-            scalars: handler.scalars,
-            most_scalars: handler.scalars,
-            sets: handler.sets,
-            most_sets: handler.sets,
+            scalars,
+            most_scalars: scalars,
+            sets,
+            most_sets: sets,
+            wholes,
+            most_wholes: wholes,
+            fixed,
+            facts: Facts::default(),
             charges: 0,
             steps: 0,
             stops: Vec::new(),
@@ -93,6 +108,8 @@ pub(super) struct Lowering<'a> {
     pub engine: &'a Engine,
     pub code: &'a mut Code,
     pub locals: &'a [Local],
+    /// Where each local is.
+    kept: Vec<Kept>,
     /// Whose steps run: `Owner::Current`.
     pub role: RoleId,
     /// Whose handler it is.
@@ -104,6 +121,12 @@ pub(super) struct Lowering<'a> {
     pub most_scalars: u16,
     pub sets: u16,
     pub most_sets: u16,
+    pub wholes: u16,
+    pub most_wholes: u16,
+    /// Registers of locals that never change.
+    fixed: BTreeSet<u16>,
+    /// What is known on the way to here.
+    facts: Facts,
     /// Plain steps that have not been charged yet.
     pub charges: u16,
     /// Steps that have not been counted yet.
@@ -112,42 +135,94 @@ pub(super) struct Lowering<'a> {
     pub stops: Vec<usize>,
 }
 
+/// What takes an argument, and whether it has to come before the guard.
+struct Argument {
+    op: Op,
+    is_early: bool,
+}
+
+/// The numbers of the locals that the guard of a handler looks at.
+fn looked_at_by_guard(handler: &Handler) -> BTreeSet<usize> {
+    let mut seen = BTreeSet::new();
+    handler.guard.iter().for_each(|guard| {
+        visit(guard, &mut |expr| match expr.kind {
+            ExprKind::Local(local)
+            | ExprKind::LocalField(local, _)
+            | ExprKind::LocalElement(local, ..)
+            | ExprKind::LocalLength(local) => {
+                seen.insert(local.index());
+            }
+            _ => {}
+        });
+    });
+    seen
+}
+
 impl Lowering<'_> {
     fn handler(&mut self, handler: &Handler) -> Option<Entry> {
         let at = self.here()?;
-        self.arguments(handler)?;
+        let arguments = self.arguments(handler)?;
+        // A guard that does not hold needs no more than it looks at, and where a list is among the arguments the rest is not little.
+        let (first, rest): (Vec<Argument>, Vec<Argument>) =
+            arguments.into_iter().partition(|argument| argument.is_early || handler.guard.is_none());
+        for argument in first {
+            self.emit(argument.op, handler.span);
+        }
         if let Some(guard) = &handler.guard {
+            let (scalars, sets) = (self.scalars, self.sets);
             self.charges += 1;
             let from = self.register()?;
             self.scalar(guard, from)?;
             self.flush(guard.span);
             self.emit(Op::Guard { from }, guard.span);
-            self.scalars = handler.scalars;
+            (self.scalars, self.sets) = (scalars, sets);
+        }
+        for argument in rest {
+            self.emit(argument.op, handler.span);
         }
         self.steps(&handler.steps)?;
         let (charge, steps) = (std::mem::take(&mut self.charges), std::mem::take(&mut self.steps));
         self.emit(Op::End { charge, steps }, handler.span);
-        Some(Entry { at, scalars: self.most_scalars, sets: self.most_sets })
+        Some(Entry { at, scalars: self.most_scalars, sets: self.most_sets, wholes: self.most_wholes })
     }
 
-    /// The event's arguments become the first locals.
-    fn arguments(&mut self, handler: &Handler) -> Option<()> {
-        let mut word = 0u8;
-        for local in handler.locals.get(..handler.args as usize)? {
-            match local.slot {
-                Slot::Scalars { at, .. } => {
-                    self.emit(Op::Argument { to: u8::try_from(at).ok()?, word }, handler.span);
-                    word = word.checked_add(1)?;
+    /// The event's arguments become the first locals. Where those lie that stand behind a list depends on its length, so that all are early if there are such.
+    fn arguments(&mut self, handler: &Handler) -> Option<Vec<Argument>> {
+        let guarded = looked_at_by_guard(handler);
+        let (mut arguments, mut word, mut is_behind) = (Vec::new(), 0u8, false);
+        for (number, local) in handler.locals.get(..handler.args as usize)?.iter().enumerate() {
+            let (op, words) = match *self.kept.get(number)? {
+                Kept::Scalars { at, .. } => {
+                    let to = u8::try_from(at).ok()?;
+                    let behind = Op::Whole(WholeOp::ScalarBehind { to, word });
+                    (if is_behind { behind } else { Op::Argument { to, word } }, 1)
                 }
-                Slot::Set { at } => {
+                Kept::Set(at) => {
                     let (_, count) = self.engine.set_range(&local.ty);
                     let words = u8::try_from(count.div_euclid(64) + i64::from(count.rem_euclid(64) > 0)).ok()?;
-                    self.emit(Op::ArgumentSet { to: u8::try_from(at).ok()?, word, words }, handler.span);
-                    word = word.checked_add(words)?;
+                    let to = u8::try_from(at).ok()?;
+                    let behind = Op::Whole(WholeOp::SetBehind { to, word, words });
+                    (if is_behind { behind } else { Op::ArgumentSet { to, word, words } }, words)
                 }
-            }
+                Kept::Whole(_) => {
+                    let (to, lies) = self.local_whole(number)?;
+                    let whole = self.whole_at(&lies)?;
+                    is_behind |= matches!(lies, Whole::List(_));
+                    (Op::Whole(WholeOp::Argument { to, word, whole }), u8::try_from(lies.most_words()).ok()?)
+                }
+            };
+            arguments.push(Argument { op, is_early: guarded.contains(&number) });
+            word = word.checked_add(words)?;
         }
-        Some(())
+        let is_behind = |argument: &Argument| {
+            matches!(argument.op, Op::Whole(WholeOp::ScalarBehind { .. } | WholeOp::SetBehind { .. }))
+        };
+        // A list behind another, too, lies where that ends.
+        let lists = |argument: &&Argument| matches!(argument.op, Op::Whole(WholeOp::Argument { .. }));
+        if arguments.iter().any(is_behind) || arguments.iter().filter(lists).count() > 1 {
+            arguments.iter_mut().for_each(|argument| argument.is_early = true);
+        }
+        Some(arguments)
     }
 
     /// Adds an instruction, and gives its place.
@@ -208,25 +283,25 @@ impl Lowering<'_> {
 
     /// The register of a scalar local, or of a field of a record local.
     pub fn local(&self, at: usize, field: u16) -> Option<Reg> {
-        match self.locals.get(at)?.slot {
-            Slot::Scalars { at, count } if field < count => u8::try_from(at + field).ok(),
+        match *self.kept.get(at)? {
+            Kept::Scalars { at, count } if field < count => u8::try_from(at + field).ok(),
             _ => None,
         }
     }
 
     /// The first register of a local that has room for so many scalars.
     pub fn fields(&self, at: usize, needed: usize) -> Option<Reg> {
-        match self.locals.get(at)?.slot {
-            Slot::Scalars { at, count } if needed <= count as usize => u8::try_from(at).ok(),
+        match *self.kept.get(at)? {
+            Kept::Scalars { at, count } if needed <= count as usize => u8::try_from(at).ok(),
             _ => None,
         }
     }
 
     /// The register of a set local.
     pub fn local_set(&self, at: usize) -> Option<SetReg> {
-        match self.locals.get(at)?.slot {
-            Slot::Set { at } => u8::try_from(at).ok(),
-            Slot::Scalars { .. } => None,
+        match *self.kept.get(at)? {
+            Kept::Set(at) => u8::try_from(at).ok(),
+            _ => None,
         }
     }
 

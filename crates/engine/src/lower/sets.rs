@@ -86,7 +86,7 @@ impl Lowering<'_> {
                     self.scalars = scalars;
                 }
             }
-            ExprKind::Element(..) => {
+            ExprKind::Element(..) | ExprKind::LocalElement(..) => {
                 let scalars = self.scalars;
                 let from = self.value(expr)?;
                 self.emit(Op::SetOfBits { set, from }, span);

@@ -1,23 +1,27 @@
 //! From steps to instructions.
 
+use super::locals::Kept;
 use super::{Lowering, MOST_DEPTH};
 use crate::flat::{About, LineStep, Op, Reg, Seek, SendPlan, Source, Word};
 use crate::layout::{Cell, Names, Shape};
+use crate::whole::Whole;
 use trivium_protocol::orders::shows_order;
 use trivium_protocol::source::Span;
 use trivium_protocol::{
     Asserted, BLOCK, EventKind, Expr, ExprKind, LocalId, MessageId, NODE, Owner, PayloadSource, Perform, Place, RoleId,
-    Slot, Step, StepKind, TaskId, Type,
+    Step, StepKind, TaskId, Type,
 };
 
 impl Lowering<'_> {
     pub fn steps(&mut self, steps: &[Step]) -> Option<()> {
+        let mark = self.facts.marked();
         for step in steps {
             self.steps = self.steps.checked_add(1)?;
-            let (scalars, sets) = (self.scalars, self.sets);
+            let (scalars, sets, wholes) = (self.scalars, self.sets, self.wholes);
             self.step(step)?;
-            (self.scalars, self.sets) = (scalars, sets);
+            (self.scalars, self.sets, self.wholes) = (scalars, sets, wholes);
         }
+        self.facts.back_to(mark);
         Some(())
     }
 
@@ -128,6 +132,7 @@ impl Lowering<'_> {
                 let other = self.change(place, span)?;
                 self.emit(Op::WriteSet { set, other, cell }, span);
             }
+            (Shape::List(_) | Shape::Array(_), [expr]) => self.assign_whole(place, expr, span)?,
             (Shape::Record(fields), exprs) if place.field.is_none() => {
                 let fields: Vec<Cell> = fields.clone();
                 let first = self.values(exprs)?;
@@ -139,11 +144,16 @@ impl Lowering<'_> {
                 }
             }
             (Shape::Scalar(_) | Shape::Record(_), [expr]) => {
-                let cell = self.cell_of(place)?;
+                let cell = self.engine.cell(place, Span::default()).ok()?;
                 let from = self.value(expr)?;
-                self.emit(Op::CheckValue { from, cell }, expr.span);
+                let number = self.cell(cell)?;
+                if self.is_own(&place.owner, place.role) && !self.is_within(expr, cell.lo, cell.hi) {
+                    self.emit(Op::CheckAndWrite { from, cell: number }, expr.span);
+                    return Some(());
+                }
+                self.check(expr, from, cell, expr.span)?;
                 let other = self.change(place, span)?;
-                self.emit(Op::Write { from, other, cell }, span);
+                self.emit(Op::Write { from, other, cell: number }, span);
             }
             _ => return None,
         }
@@ -193,8 +203,7 @@ impl Lowering<'_> {
     /// The values of a record's fields are checked, each where it was written.
     fn check_fields(&mut self, fields: &[Cell], first: Reg, exprs: &[Expr]) -> Option<()> {
         for ((cell, from), expr) in fields.iter().zip(first..).zip(exprs) {
-            let cell = self.cell(*cell)?;
-            self.emit(Op::CheckValue { from, cell }, expr.span);
+            self.check(expr, from, *cell, expr.span)?;
         }
         Some(())
     }
@@ -203,36 +212,43 @@ impl Lowering<'_> {
         self.charge()?;
         let locals = self.locals;
         let declared = locals.get(local.index())?;
-        match (declared.slot, exprs) {
-            (Slot::Set { .. }, [expr]) => {
+        match (*self.kept.get(local.index())?, exprs) {
+            (Kept::Whole(_), [expr]) => self.bind_whole(local.index(), expr, span)?,
+            (Kept::Set(_), [expr]) => {
                 let (lo, _) = self.engine.set_range(&declared.ty);
                 let from = self.set_from(expr, lo)?;
                 let to = self.local_set(local.index())?;
-                self.emit(Op::MoveSet { to, from }, span);
-            }
-            (Slot::Scalars { count: 1.., .. }, [expr]) => {
-                let to = self.local(local.index(), 0)?;
-                if let Some((lo, hi)) = self.engine.range_of_local(&declared.ty, expr) {
-                    let from = self.value(expr)?;
-                    let cell = self.cell(Cell { at: 0, width: 8, lo, hi, initial: lo, names: Names::Nothing })?;
-                    self.emit(Op::CheckValue { from, cell }, span);
-                    self.emit(Op::Move { to, from }, span);
-                } else {
-                    self.scalar(expr, to)?;
+                if from != to {
+                    self.emit(Op::MoveSet { to, from }, span);
                 }
             }
-            (Slot::Scalars { .. }, exprs) => {
+            (Kept::Scalars { count: 1.., .. }, [expr]) => {
+                let to = self.local(local.index(), 0)?;
+                let known = self.known(expr);
+                match self.engine.range_of_local(&declared.ty, expr) {
+                    Some((lo, hi)) if !self.is_within(expr, lo, hi) => {
+                        let from = self.value(expr)?;
+                        let cell = Cell { at: 0, width: 8, lo, hi, initial: lo, names: Names::Nothing };
+                        self.check(expr, from, cell, span)?;
+                        self.move_all(from, to, 1, span);
+                        self.lies_within(to, lo, hi);
+                    }
+                    _ => self.scalar(expr, to)?,
+                }
+                known.into_iter().for_each(|value| self.lies_within(to, value, value));
+            }
+            (Kept::Scalars { .. }, exprs) => {
                 let to = self.fields(local.index(), exprs.len())?;
                 let first = self.values(exprs)?;
                 self.move_all(first, to, exprs.len(), span);
             }
-            (Slot::Set { .. }, _) => return None,
+            (Kept::Set(_) | Kept::Whole(_), _) => return None,
         }
         Some(())
     }
 
     fn move_all(&mut self, first: Reg, to: Reg, count: usize, span: Span) {
-        for ((from, to), _) in (first..).zip(to..).zip(0..count) {
+        for ((from, to), _) in (first..).zip(to..).zip(0..count).filter(|((from, to), _)| from != to) {
             self.emit(Op::Move { to, from }, span);
         }
     }
@@ -386,16 +402,19 @@ impl Lowering<'_> {
         for (shape, expr) in shapes.iter().zip(exprs) {
             words.push(match shape {
                 Shape::Scalar(cell) => {
-                    let cell = self.cell(*cell)?;
                     let from = self.value(expr)?;
-                    self.emit(Op::CheckValue { from, cell }, expr.span);
+                    self.check(expr, from, *cell, expr.span)?;
                     Word::Scalar(from)
                 }
                 Shape::Set(cell) => {
                     let set = self.set_from(expr, cell.lo)?;
                     Word::Set(set, u8::try_from(cell.words()).ok()?)
                 }
-                Shape::List(_) | Shape::Record(_) | Shape::Array(_) => return None,
+                Shape::List(_) | Shape::Array(_) => {
+                    let whole = Whole::of(shape)?;
+                    Word::Whole(self.whole(expr, &whole, true, None)?, self.whole_at(&whole)?)
+                }
+                Shape::Record(_) => return None,
             });
         }
         Some(words.into())

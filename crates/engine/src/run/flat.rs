@@ -5,6 +5,7 @@ use super::effects::{MOST_PERFORM, payload_of};
 use crate::fault::{FaultKind, Try, trouble};
 use crate::flat::{About, FaultPart, Op, Seek, SendPlan, SetReg, Source, Target, Whose, Word};
 use crate::layout::ListCell;
+use crate::lower::MOST_DEPTH;
 use crate::mechanisms::{Args, Charge, Mechanisms, Node, Object, Outgoing, Payload};
 use crate::set::Set;
 use trivium_protocol::{BLOCK, EventKind, NODE, Operator, RoleId, SetOperator, StateId};
@@ -50,6 +51,9 @@ macro_rules! charge {
     };
 }
 
+// Behind what it uses of the above.
+mod wholes;
+
 /// A list that a loop goes over, as it was when the loop began.
 struct Snapshot {
     elements: Vec<u8>,
@@ -61,12 +65,16 @@ struct Snapshot {
 struct Beside {
     /// The record that was sought last.
     other: (RoleId, Object),
-    /// Whose steps run outside of those that run.
-    outer: Vec<(RoleId, Object)>,
+    /// Whose steps run outside of those that run, by how deep they lie.
+    outer: [(RoleId, Object); MOST_DEPTH as usize],
     /// Data for the next message.
     gathered: Option<Payload>,
     /// Lists that loops go over, the innermost last.
     lists: Vec<Snapshot>,
+    /// Numbers of lists and arrays that were taken and not given yet, the last ones last.
+    taken: Vec<Vec<i64>>,
+    /// Words that lists before the next argument have, without those that they could have.
+    shift: isize,
 }
 
 impl<'e, M: Mechanisms> Run<'e, '_, M> {
@@ -78,7 +86,14 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
         let code = &self.engine.flat;
         let ops = &code.ops[..];
         let own = (self.role, self.object);
-        let mut beside = Beside { other: own, outer: Vec::new(), gathered: None, lists: Vec::new() };
+        let mut beside = Beside {
+            other: own,
+            outer: [own; MOST_DEPTH as usize],
+            gathered: None,
+            lists: Vec::new(),
+            taken: Vec::new(),
+            shift: 0,
+        };
         let mut at = at as usize;
         loop {
             // Not copied: most instructions are smaller than the largest.
@@ -118,6 +133,11 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Op::Write { from, other, cell } => {
                     let value = reg!(self, from);
                     code.cells[cell as usize].write(record!(self, beside, other), 0, value);
+                }
+                Op::CheckAndWrite { from, cell } => {
+                    let (value, cell) = (reg!(self, from), &code.cells[cell as usize]);
+                    check!(self, at, cell.check(value));
+                    cell.write(self.m.record(self.role, self.object), 0, value);
                 }
                 Op::Insert { bit, other, cell } => {
                     let bit = reg!(self, bit);
@@ -218,6 +238,7 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 | Op::BitsOfSet { .. }
                 | Op::SetOfBits { .. }
                 | Op::ArgumentSet { .. } => self.on_sets(op, at)?,
+                Op::Whole(op) => self.on_whole(op, at, &mut beside)?,
                 _ => at = self.seldom(op, at, &mut beside)?,
             }
         }
@@ -505,8 +526,9 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 }
             },
             Op::Enter { depth } => {
-                beside.outer.truncate(usize::from(depth));
-                beside.outer.push((self.role, self.object));
+                if let Some(outer) = beside.outer.get_mut(usize::from(depth)) {
+                    *outer = (self.role, self.object);
+                }
                 (self.role, self.object) = beside.other;
             }
             Op::Leave { depth } => {
@@ -607,10 +629,12 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
 
     #[inline(never)]
     fn settle_others(&mut self) {
-        for touch in std::mem::take(&mut self.others) {
+        let mut at = 0;
+        while let Some(touch) = self.others.get(at) {
             if touch.written {
                 self.settle(touch);
             }
+            at += 1;
         }
     }
 
@@ -638,6 +662,10 @@ impl<'e, M: Mechanisms> Run<'e, '_, M> {
                 Word::Set(set, words) => {
                     let set = &self.frame.sets[set as usize];
                     set.0[..words as usize].iter().for_each(|&word| args.push(word.cast_signed()));
+                }
+                Word::Whole(from, whole) => {
+                    let own = self.engine.flat.wholes[whole as usize].argument(&self.frame.wholes[from as usize]);
+                    own.iter().for_each(|&word| args.push(word.cast_signed()));
                 }
             }
         }

@@ -69,18 +69,18 @@ impl<C> NodeCore<C> {
         let first = words.remove(0);
         if kind == BLOCK {
             let lies_there = || {
-                let offset = self.shared_offset(&name, first).ok()?.cast_unsigned();
+                let offset = self.shared_offset(name, first).ok()?.cast_unsigned();
                 self.protocol_at(offset).filter(|&keeper| keeper == protocol)
             };
             if may_be_none && lies_there().is_none() {
                 return Ok(None);
             }
-            return self.named_block(protocol, &name, first).map(Some);
+            return self.named_block(protocol, name, first).map(Some);
         }
         match u32::try_from(first) {
             Ok(id) if self.is_there(protocol, Object { kind, id }) => Ok(Some(Object { kind, id })),
             Ok(_) if may_be_none => Ok(None),
-            Ok(id) => Err(self.not_there(protocol, &name, Object { kind, id })),
+            Ok(id) => Err(self.not_there(protocol, name, Object { kind, id })),
             Err(_) if may_be_none => Ok(None),
             Err(_) => Err(ProgramFault::new(format!(
                 "node {}: {name} of object {first}, which is not from 0 to {}: only a parameter that the protocol declares with `?` \
@@ -183,11 +183,11 @@ impl<C> NodeCore<C> {
         object: Object,
         words: &mut Vec<i64>,
     ) -> Result<(), Refusal> {
-        let engine = self.protocols.engines[protocol].clone();
-        let name = self.protocols.call_name(protocol, op);
         *words = self.words_passed(protocol, op, words).map_err(Refusal::Program)?;
         self.keeps_assumptions(protocol, op, object, words).map_err(Refusal::Broken)?;
+        let engine = &self.protocols.engines[protocol];
         if engine.role_for(EventKind::Op(op), object.kind, self.is_at_home(protocol, object)).is_none() {
+            let name = self.protocols.call_name(protocol, op);
             let what = format!("node {}: no role of this node answers {name} for object {}", self.me, object.id);
             return Err(Refusal::Program(ProgramFault::new(what)));
         }
@@ -211,7 +211,7 @@ impl<C> NodeCore<C> {
             let takes = engine.protocol().passed_for(&arg.ty);
             // Lists and arrays have neither addresses nor blocks.
             if let [passed] = &mut words[at..at + takes] {
-                *passed = self.scalar_passed(protocol, &name, &arg.ty, *passed)?;
+                *passed = self.scalar_passed(protocol, name, &arg.ty, *passed)?;
             }
             at += takes;
         }

@@ -482,7 +482,7 @@ impl<N: CallHost> Caller<'_, N> {
         }
         let arg = usize::try_from(parameter).ok().and_then(|at| ops[op.index()].args.get(at));
         let ty = &arg.ok_or_else(of_another_version)?.ty;
-        let named = core.scalar_passed(protocol, &core.protocols.call_name(protocol, op), ty, passed)?;
+        let named = core.scalar_passed(protocol, core.protocols.call_name(protocol, op), ty, passed)?;
         Ok(CallStep::Done(core.protocols.in_program(ty, named)))
     }
 

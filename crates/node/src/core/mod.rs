@@ -287,9 +287,8 @@ impl<C> NodeCore<C> {
     /// What goes wrong where they are made.
     pub fn begin_here(&mut self, protocol: usize, object: Object) -> Result<(), String> {
         let engine = self.protocols.engines[protocol].clone();
-        let mut objects = vec![object, Object { kind: NODE, id: 0 }];
-        objects.dedup();
-        for object in objects {
+        let agent = Object { kind: NODE, id: 0 };
+        for object in [Some(object), (object != agent).then_some(agent)].into_iter().flatten() {
             let is_home = self.is_at_home(protocol, object);
             for role in engine.roles_of(object.kind, is_home).filter(|role| engine.has_initially(*role)) {
                 self.begun(protocol, role, object).1.map_or(Ok(()), Err)?;

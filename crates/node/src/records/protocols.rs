@@ -106,6 +106,8 @@ pub struct Protocols {
     pub fences: Vec<(usize, OpId)>,
     /// Of each protocol, whether its handlers perform accesses for threads.
     pub performs_for_threads: Vec<bool>,
+    /// Of each protocol, its calls as people know them: whoever makes a call may have to tell of it, and seldom has.
+    pub call_names: Vec<Vec<String>>,
     /// Of each protocol, and behind the last, how many kinds of messages those before it have.
     pub kinds_before: Vec<usize>,
 }
@@ -202,15 +204,16 @@ impl Protocols {
             split_phase: engines.iter().map(|engine| SplitPhaseCalls::of(engine.protocol())).collect(),
             fences: (0..).zip(&engines).filter_map(|(at, engine)| Some((at, fence_of(engine.protocol())?))).collect(),
             performs_for_threads: of_each(performs_for_threads),
+            call_names: engines.iter().map(|engine| call_names(engine.protocol())).collect(),
             kinds_before: (0..=engines.len()).map(kinds).collect(),
             engines,
         }
     }
 
     /// A call as people know it.
-    pub fn call_name(&self, protocol: usize, op: OpId) -> String {
-        let protocol = self.engines[protocol].protocol();
-        format!("{}.{}", protocol.name, protocol.ops[op.index()].name)
+    #[inline]
+    pub fn call_name(&self, protocol: usize, op: OpId) -> &str {
+        &self.call_names[protocol][op.index()]
     }
 
     /// What a call returns to its program, if that is this value to the protocol: of an address or a block a pointer, of no block a null
@@ -264,6 +267,11 @@ impl Protocols {
     pub fn block_number(&self, offset: u64) -> u32 {
         u32::try_from(offset >> self.block.trailing_zeros()).unwrap_or(u32::MAX)
     }
+}
+
+/// The calls of a protocol as people know them.
+fn call_names(protocol: &Protocol) -> Vec<String> {
+    protocol.ops.iter().map(|op| format!("{}.{}", protocol.name, op.name)).collect()
 }
 
 /// The call of a protocol that releases what its thread has stored, with nothing else to say: it promises `release_consistency` of it alone.

@@ -165,7 +165,7 @@ impl CallHost for NodeState {
         if self.shared.traced.is_some()
             && let EventKind::Op(op) = event.kind
         {
-            let name = self.core.protocols.call_name(protocol, op);
+            let name = self.core.protocols.call_name(protocol, op).to_string();
             let parts = [(crate::reports::timeline::Reason::Call, "hand over", from + handing)];
             self.note_stall(from, Spent::Sync, &name, &parts);
         }

@@ -275,3 +275,14 @@ fn a_file_may_begin_from_a_machine_and_overlays() {
     let wrong = crate::harness::in_file(&folder, "wrong.toml", &text.replace("swx", "swz"));
     trivium(&["machine", &wrong]).refuses(2, &["there is no overlay `swz`", "wrong.toml:1:1"]);
 }
+
+/// For real the host takes a processor away now and then, also between two looks at the clock: what a look takes was taken off the round trip beside it, and the
+/// least of many was negative.
+#[test]
+fn the_least_round_trip_for_real_takes_some_time() {
+    let result =
+        trivium(&["run", "mm-ping", "-p", "mm", "--nodes", "2", "--format", "json", "--", "-n", "3000"]).json(0);
+    let output = result["output"].as_str().unwrap();
+    let numbers: Vec<i64> = output.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert!(0 < numbers[0] && numbers[0] <= numbers[1], "{output}");
+}
