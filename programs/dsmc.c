@@ -6,8 +6,8 @@
  * another's region is written to a buffer of that node's, which takes it from there when all have moved.
  *
  * Particles stay where they are in memory as long as they are in a region; a cell has a list of those in it. Pairs are chosen among a cell's particles in the order of
- * their numbers, with random numbers that are made of the seed, the cell and the iteration. So the answer is the same to the last bit under every protocol, at every
- * number of nodes, and with particles that go as messages (dsmc-write.c). The first iteration is not measured. On one node nothing is exchanged, and particles are in the
+ * their numbers, with random numbers that are made of the seed, the cell and the iteration. So the answer is the same to the last bit under every sequentially consistent
+ * protocol, at every number of nodes, and with particles that go as messages (dsmc-write.c). The first iteration is not measured. On one node nothing is exchanged, and particles are in the
  * order of their numbers anyway: the program that speedups are held against.
  *
  * It checks itself: momentum and energy in every collision, that each particle that began or came in has left or is there, once, with all energy, and that it is in its
@@ -265,6 +265,7 @@ static void put_in_order(const struct cell *cell) {
 /* As many pairs are looked at as would collide if all were the fastest, and of these as many collide as their speeds say. */
 static void collide_in(struct cell *cell, int64_t iteration) {
     float pairs = 0.5f * (float)cell->count * (float)(cell->count - 1) * CROSS_SECTION * cell->fastest + cell->rest;
+    if (pairs > 1e9f) trivium_fail("dsmc: too many particles of a cell: more cells (-x, -y, -z), or fewer particles (-n)");
     int tries = (int)pairs;
     cell->rest = pairs - (float)tries;
     if (tries == 0) return;
@@ -335,6 +336,8 @@ static void check_tallies(void) {
     int64_t lost = trivium_reduce_sum64(began.count + came.count - went.count - there.count);
     int64_t others = trivium_reduce_sum64((int64_t)(began.numbers + came.numbers - went.numbers - there.numbers));
     int64_t energy = trivium_reduce_sum64(began.energy + came.energy + rounded - went.energy - there.energy);
+    if (trivium_reduce_sum64(began.count) != options[PARTICLES].value) trivium_fail("dsmc: others began than were to begin");
+    if (trivium_reduce_sum64(came.count) != options[ITERATIONS].value * options[INFLOW].value) trivium_fail("dsmc: others came in than were to come in");
     if (lost != 0) trivium_fail("dsmc: particles are lost, or there are too many");
     if (others != 0) trivium_fail("dsmc: a particle is lost, and another is there twice");
     if (energy != 0) trivium_fail("dsmc: energy has come from nowhere");

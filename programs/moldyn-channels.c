@@ -8,6 +8,9 @@
 
 #include "trivium/channel.h"
 
+#ifdef FORCE
+#error "moldyn-channels: channels bring words of 8 bytes: leave out -DFORCE"
+#endif
 #define OTHER_MERGE
 #include "moldyn.c"
 
@@ -33,6 +36,8 @@ static const double *take(int section, int64_t number) {
 
 static void open_merge(void) {
     words = 3 * most_of_a_node();
+    if (nodes == 1) return;
+    if (options[MERGE].value != IN_STAGES) trivium_fail("moldyn-channels: forces are merged through channels: leave out -m");
     if (words > MOST) trivium_fail("moldyn-channels: a section is longer than what a channel brings at a time: use more nodes");
     places = malloc(sizeof *places * nodes), merged = malloc(sizeof *merged * words);
     if (!places || !merged) trivium_fail("moldyn-channels: no memory");

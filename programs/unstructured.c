@@ -12,7 +12,7 @@
  *
  * It checks itself: Euler's formula, triangles that are sides of two tetrahedra or of one and the surface, the volume, cells that are closed, so that a body under even
  * pressure feels no force, mass, forces that add up to nothing, and all values: to the last bit against a computation by one processor that adds in the same order, and
- * within a bound against one that adds edge by edge. So values are the same under every protocol at a given number of processors, with the sums merged through channels
+ * within a bound against one that adds edge by edge. So values are the same under every sequentially consistent protocol at a given number of processors, with the sums merged through channels
  * (unstructured-channels.c) and with values pushed too (unstructured-update.c); at another number they differ by rounding, for which the bound is.
  *
  * With -x 12 -y 12 -z 55 the mesh has 9,464 nodes, 59,911 edges and 5,856 triangles of the surface. Published are 9,428, 59,863 and 5,864, to which no grid comes
@@ -82,6 +82,12 @@ static const double ROUNDING = 64 * (sizeof(REAL) == sizeof(double) ? DBL_EPSILO
 
 static int self, processors;
 static mesh_t mesh;
+
+/* What rounding changes at most in a sum over all mesh nodes, of so much in all: as many additions, and some for each. */
+static double rounding_of_sums(double all) {
+    return ROUNDING / 64 * (64 + mesh.nodes) * all;
+}
+
 static struct part mine;
 static node_t *values; /* of all mesh nodes; each processor writes those of its own */
 static int *sections;  /* in this and all arrays of mesh nodes: the place of each processor's first one, and behind the last */
@@ -416,13 +422,13 @@ static void check_cells(const struct part *parts) {
             for (int d = 0; d < 3; d++) force[d] += triangle->area[d];
         }
     }
-    if (fabs(cells - held) > ROUNDING * mesh.nodes) trivium_fail("unstructured: the surface holds another volume than the cells have");
+    if (!(fabs(cells - held) <= rounding_of_sums(cells))) trivium_fail("unstructured: the surface holds another volume than the cells have");
     for (int d = 0; d < 3; d++) {
-        if (fabs(force[d]) > ROUNDING * mesh.nodes) trivium_fail("unstructured: even pressure moves the body: its surface is not closed");
+        if (!(fabs(force[d]) <= rounding_of_sums(cells))) trivium_fail("unstructured: even pressure moves the body: its surface is not closed");
     }
     for (int n = 0; n < sections[processors]; n++) {
         for (int k = 0; k < WIDTH; k++) {
-            if (fabs((double)by[n][k]) > ROUNDING) trivium_fail("unstructured: something comes of even pressure: a cell is not closed");
+            if (!(fabs((double)by[n][k]) <= ROUNDING)) trivium_fail("unstructured: something comes of even pressure: a cell is not closed");
         }
     }
     free(points), free(even), free(by);
@@ -500,7 +506,7 @@ static void check_forces(double force[3]) {
         }
         for (int n = 0; n < count_of(self); n++) gas += by[n][VELOCITY + d];
         force[d] = trivium_reduce_sum(body), of_all = trivium_reduce_sum(gas) + force[d];
-        if (!(fabs(of_all) <= ROUNDING / 64 * (64 + mesh.nodes) * size)) trivium_fail("unstructured: the forces on gas and body do not add up to nothing");
+        if (!(fabs(of_all) <= rounding_of_sums(size))) trivium_fail("unstructured: the forces on gas and body do not add up to nothing");
     }
 }
 
@@ -535,7 +541,7 @@ static void tell(double mass_before) {
     double force[3], mass = mass_of_all();
     tell_parts();
     check_forces(force);
-    if (fabs(mass - mass_before) > ROUNDING * (double)options[ITERATIONS].value * mesh.nodes) trivium_fail("unstructured: mass has come from nowhere");
+    if (!(fabs(mass - mass_before) <= (double)options[ITERATIONS].value * rounding_of_sums(mass))) trivium_fail("unstructured: mass has come from nowhere");
     /* Now processor 0 reads what it never did: under the default protocol. */
     for (int p = 0; p < processors && VALUES_UNDER; p++) trivium_bind(values + sections[p], 0);
     if (self == 0 && options[CHECK].value) check();

@@ -448,6 +448,7 @@ static inline int trivium_give(int64_t value) {
     static int turn;
     turn ^= 1;
     *trivium_given(trivium_node(), turn) = value;
+    trivium_fence();
     trivium_barrier();
     return turn;
 }

@@ -1,4 +1,5 @@
-/* Ranges that all go to the same place of a channel: the receiver adds them up, slowly, and says when it has used one. With -DFORGETS it never says so. */
+/* Ranges that all go to the same place of a channel: the receiver adds them up, slowly, and says when it has used one. With -DFORGETS it never says so. With -DLATE it opens the
+ * channel late, and nobody waits for that. */
 #include <stdio.h>
 #include <trivium.h>
 
@@ -8,9 +9,16 @@ enum { RANGES = 9, WORDS = 40 };
 
 int main(void) {
     int self = trivium_node(), nodes = trivium_nodes();
+    volatile int64_t *first = trivium_alloc_on(0, WORDS * sizeof *first);
     int64_t *place = trivium_alloc_on(0, WORDS * sizeof *place);
+    if (self == 0) *first = 77;
+#ifdef LATE
+    for (volatile int i = 0; self == 0 && i < 20000; i++) {}
+    channel_open(0, place);
+#else
     channel_open(0, place);
     trivium_barrier();
+#endif
     if (self == 1) {
         int64_t *range = trivium_alloc_on(1, WORDS * sizeof *range);
         for (int n = 0; n < RANGES; n++) {
@@ -29,6 +37,7 @@ int main(void) {
             channel_used(0);
 #endif
         }
+        if (*first != 77) trivium_fail("places: a range went elsewhere");
         printf("places: ok\n");
     }
     trivium_barrier();

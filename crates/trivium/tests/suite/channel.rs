@@ -20,6 +20,15 @@ fn a_put_waits_until_the_range_in_its_place_has_been_used() {
     }
 }
 
+/// Until the receiver has opened the channel, nobody knows where ranges are to go.
+#[test]
+fn a_put_waits_until_the_receiver_has_opened_the_channel() {
+    for command in [&["sim", "-m", "typhoon"][..], &["run"]] {
+        let run = places(command, &["--cc=-DLATE"]);
+        assert!(run.code == Some(0) && run.out.ends_with("places: ok\n"), "{run:?}");
+    }
+}
+
 /// Two ranges that overlap: the second one's call waits for ever, and is named.
 #[test]
 fn a_range_that_is_never_used_is_named() {
