@@ -11,10 +11,10 @@ mod bodies_both;
 mod both;
 mod broken;
 mod c_star;
-mod channel;
 #[path = "../../../check/tests/suite/calls/mod.rs"]
 mod calls;
 mod calls_lists;
+mod channel;
 mod combining;
 mod commands;
 mod compare_live;
