@@ -10,6 +10,12 @@ fn small(folder: &Path) -> Value {
     again(folder).json(0)
 }
 
+/// The same for all tests that only look at it.
+fn small_once() -> &'static Value {
+    static ONCE: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
+    ONCE.get_or_init(|| small(tempfile::tempdir().unwrap().path()))
+}
+
 fn again(folder: &Path) -> harness::Run {
     let study = harness::root().join("studies/tempest");
     for name in
@@ -44,8 +50,7 @@ const SHORT: &str = "not judged (quick)";
 
 #[test]
 fn every_published_row_has_its_line() {
-    let work = tempfile::tempdir().unwrap();
-    let result = small(work.path());
+    let result = small_once();
     assert_eq!(result["command"], "study");
     let rows = result["rows"].as_array().unwrap();
     let published = std::fs::read_to_string(harness::root().join("studies/tempest/tempest.csv")).unwrap();
@@ -76,11 +81,11 @@ fn every_published_row_has_its_line() {
     );
     // What depends on how many iterations there are is told, and not judged; what machines and single misses come to is.
     for id in ["TT-0154", "TT-0170", "TT-0186", "TT-0242", "A10-1"] {
-        assert_eq!(row(&result, id)["status"], SHORT, "{}", row(&result, id));
-        assert!(row(&result, id)["ours"].is_number() && row(&result, id)["tried"].is_null());
+        assert_eq!(row(result, id)["status"], SHORT, "{}", row(result, id));
+        assert!(row(result, id)["ours"].is_number() && row(result, id)["tried"].is_null());
     }
     for id in ["TT-0001", "TT-0106", "A3-2x"] {
-        assert_eq!(row(&result, id)["status"], "ok", "{}", row(&result, id));
+        assert_eq!(row(result, id)["status"], "ok", "{}", row(result, id));
     }
     let variants = result["sensitivity"][0]["variants"].as_array().unwrap();
     assert!(variants.iter().all(|one| one["is_finding"].is_null() && one["note"] == SHORT), "{variants:?}");
@@ -91,22 +96,21 @@ fn every_published_row_has_its_line() {
     assert!(names[2].starts_with("composed") && names[3].starts_with("inputs"), "{names:?}");
     assert_eq!(counting.iter().map(|of| of["rows"].as_u64().unwrap()).sum::<u64>(), counted as u64);
     // The one latency of FLASH that nothing was fitted on is judged; the other is an input.
-    let of = |id: &str| (row(&result, id)["class"].clone(), row(&result, id)["ours"].clone());
+    let of = |id: &str| (row(result, id)["class"].clone(), row(result, id)["ours"].clone());
     assert_eq!(of("TT-0038"), ("composed".into(), 1.42.into()));
     assert_eq!(of("TT-0037"), ("given".into(), 1.11.into()));
     // A figure that names no program is of all six.
     for id in ["TT-0157", "TT-0159"] {
-        assert_eq!(row(&result, id)["status"], SHORT);
+        assert_eq!(row(result, id)["status"], SHORT);
     }
     // What the source only draws is not hidden.
-    assert_eq!(row(&result, "TT-0160")["status"], "missing");
-    assert!(row(&result, "TT-0160")["reason"].as_str().unwrap().contains("only draws"));
+    assert_eq!(row(result, "TT-0160")["status"], "missing");
+    assert!(row(result, "TT-0160")["reason"].as_str().unwrap().contains("only draws"));
 }
 
 #[test]
 fn machines_and_single_misses_are_as_published() {
-    let work = tempfile::tempdir().unwrap();
-    let result = small(work.path());
+    let result = small_once();
     let bad = |row: &&Value| row["ours"].is_number() && row["status"] != "ok";
     let rows = result["rows"].as_array().unwrap();
     // The tables of steps: 4.2 and 4.7; the rest of section 4; A2, A3 and A4.
