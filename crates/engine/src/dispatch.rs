@@ -5,7 +5,7 @@ use crate::event::{Disposition, Event, Outcome};
 use crate::fault::{Fault, FaultKind, Locate, Trouble, Try, place, trouble};
 use crate::flat::{Reaction, Way};
 use crate::frame::{
-    Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, OneWholeRoom, SmallFlatRoom, SmallRoom, WholesRoom,
+    Frame, LargeFlatRoom, LargeRoom, NoSetRoom, OneSetRoom, OneWholeRoom, Room, SmallFlatRoom, SmallRoom, WholesRoom,
     WideFlatRoom,
 };
 use crate::impossible::impossible;
@@ -35,6 +35,21 @@ impl Came {
         if run.stalled() {
             self.disposition = Disposition::Held;
         }
+    }
+}
+
+impl<const SCALARS: usize, const SETS: usize, const WHOLES: usize> Room<SCALARS, SETS, WHOLES> {
+    /// Runs the first handler whose guard holds, as flat code, in this room. By itself, so that the rooms of the others are not on its stack.
+    #[inline(never)]
+    fn respond<M: Mechanisms>(
+        engine: &Engine,
+        reaction: &Reaction,
+        start: Start,
+        m: &mut M,
+        came: &mut Came,
+    ) -> Try<()> {
+        let mut room = Self::EMPTY;
+        engine.react(room.frame(), reaction, start, m, came)
     }
 }
 
@@ -263,11 +278,11 @@ impl Engine {
                 let reaction = &self.flat.ways[role.index()][before.index() * declared.events.len() + column];
                 let is_flat = declared.object == event.object.kind;
                 if reaction.way == Way::Wide && is_flat {
-                    self.respond_wide(reaction, start, m, came)
+                    WideFlatRoom::respond(self, reaction, start, m, came)
                 } else if reaction.way == Way::OneWhole && is_flat {
-                    self.respond_with_whole(reaction, start, m, came)
+                    OneWholeRoom::respond(self, reaction, start, m, came)
                 } else if reaction.way == Way::Wholes && is_flat {
-                    self.respond_with_wholes(reaction, start, m, came)
+                    WholesRoom::respond(self, reaction, start, m, came)
                 } else if reaction.way == Way::Large && is_flat {
                     let mut room = LargeFlatRoom::EMPTY;
                     self.react(room.frame(), reaction, start, m, came)
@@ -298,37 +313,6 @@ impl Engine {
             }
             Response::Impossible | Response::Passes => trouble(FaultKind::Impossible, span),
         }
-    }
-
-    // By itself, so that the rooms of the others are not on its stack.
-    #[inline(never)]
-    fn respond_wide<M: Mechanisms>(&self, reaction: &Reaction, start: Start, m: &mut M, came: &mut Came) -> Try<()> {
-        let mut room = WideFlatRoom::EMPTY;
-        self.react(room.frame(), reaction, start, m, came)
-    }
-
-    #[inline(never)]
-    fn respond_with_whole<M: Mechanisms>(
-        &self,
-        reaction: &Reaction,
-        start: Start,
-        m: &mut M,
-        came: &mut Came,
-    ) -> Try<()> {
-        let mut room = OneWholeRoom::EMPTY;
-        self.react(room.frame(), reaction, start, m, came)
-    }
-
-    #[inline(never)]
-    fn respond_with_wholes<M: Mechanisms>(
-        &self,
-        reaction: &Reaction,
-        start: Start,
-        m: &mut M,
-        came: &mut Came,
-    ) -> Try<()> {
-        let mut room = WholesRoom::EMPTY;
-        self.react(room.frame(), reaction, start, m, came)
     }
 
     /// Runs the first handler whose guard holds, as flat code.

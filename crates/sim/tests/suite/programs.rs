@@ -46,6 +46,14 @@ fn right_everywhere(run: &Run, nodes: &[u32], blocks: &[u64]) {
     }
 }
 
+/// Messages that come earlier or later change no bit of what it prints.
+fn same_with_jitter(run: &Run, expected: &str) {
+    for seed in 0..slow::all_or(8, 2) {
+        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
+        assert_eq!(run.clone().on(noisy).seed(seed).right().output, expected, "seed {seed}, {:?}", run.args);
+    }
+}
+
 const BLOCKS: [u64; 7] = [32, 64, 128, 256, 512, 1024, 2048];
 
 /// Blocks of programs that take long: all of them if slow tests are asked for.
@@ -118,11 +126,8 @@ fn bodies_are_the_same_under_update_and_migratory() {
     let run = Run::of("bodies", &["-k", "1", "-i", "4"]).nodes(32).right();
     let custom = Run::of("bodies-update", &["-k", "1", "-i", "4"]).under(&CUSTOM).nodes(32);
     assert_eq!(custom.right().output, run.output);
-    for seed in 0..slow::all_or(8, 2) {
-        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-        let custom = Run::of("bodies-update", &[]).under(&CUSTOM).nodes(5).on(noisy).seed(seed);
-        assert_eq!(custom.right().output, Run::of("bodies", &[]).nodes(5).right().output, "seed {seed}");
-    }
+    let custom = Run::of("bodies-update", &[]).under(&CUSTOM).nodes(5);
+    same_with_jitter(&custom, &Run::of("bodies", &[]).nodes(5).right().output);
     right_everywhere(&Run::of("bodies", &["-k", "1"]), &[1, 3], &BLOCKS);
 }
 
@@ -153,12 +158,8 @@ fn moldyn_is_the_same_by_stages_and_through_channels() {
         let run = Run::of("moldyn", &["-m", merged]).nodes(5).right();
         assert_eq!(run.output, Run::of("moldyn", &[]).nodes(5).right().output, "way {merged} to merge");
     }
-    for seed in 0..slow::all_or(8, 2) {
-        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-        let custom =
-            Run::of("moldyn-channels", &["-b", "2"]).under(&["stache", "channel"]).nodes(7).on(noisy).seed(seed);
-        assert_eq!(custom.right().output, Run::of("moldyn", &["-b", "2"]).nodes(7).right().output, "seed {seed}");
-    }
+    let custom = Run::of("moldyn-channels", &["-b", "2"]).under(&["stache", "channel"]).nodes(7);
+    same_with_jitter(&custom, &Run::of("moldyn", &["-b", "2"]).nodes(7).right().output);
     right_everywhere(&Run::of("moldyn", &["-b", "2", "-i", "3"]), &[1, 3], blocks_of_many());
 }
 
@@ -189,12 +190,8 @@ fn dsmc_is_the_same_through_buffers_and_in_messages() {
             }
         }
     }
-    for seed in 0..slow::all_or(8, 2) {
-        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-        let custom = Run::of("dsmc-write", &["-v", "200"]).under(&["stache", "remote-records"]).nodes(6);
-        let custom = custom.on(noisy).seed(seed).right();
-        assert_eq!(custom.output, Run::of("dsmc", &["-v", "200"]).nodes(6).right().output, "seed {seed}");
-    }
+    let custom = Run::of("dsmc-write", &["-v", "200"]).under(&["stache", "remote-records"]).nodes(6);
+    same_with_jitter(&custom, &Run::of("dsmc", &["-v", "200"]).nodes(6).right().output);
     right_everywhere(&Run::of("dsmc", &["-n", "400", "-i", "4"]), &[1, 3], blocks_of_many());
 }
 
@@ -257,11 +254,7 @@ fn appbt_is_the_same_on_all_numbers_of_nodes_and_by_messages() {
             assert_eq!(nodes > 1, result.messages.contains_key("column.Last"), "columns are sent");
         }
     }
-    for seed in 0..slow::all_or(8, 2) {
-        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-        let custom = Run::of("appbt-columns", &["-i", "2"]).under(&["stache", "column"]).nodes(6).on(noisy).seed(seed);
-        assert_eq!(custom.right().output, alone.output, "seed {seed}");
-    }
+    same_with_jitter(&Run::of("appbt-columns", &["-i", "2"]).under(&["stache", "column"]).nodes(6), &alone.output);
     right_everywhere(&Run::of("appbt", &["-s", "6", "-i", "2"]), &[1, 3], blocks_of_many());
 }
 
@@ -309,11 +302,8 @@ fn unstructured_is_the_same_by_stages_gathered_through_channels_and_pushed() {
             assert_eq!(nodes > 1, pushed.messages.contains_key("deferred-update.Push"), "values go to readers");
         }
     }
-    for seed in 0..slow::all_or(8, 2) {
-        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-        let custom = Run::of("unstructured-update", &["-z", "3"]).under(&CUSTOM).nodes(7).on(noisy).seed(seed);
-        assert_eq!(custom.right().output, Run::of("unstructured", &["-z", "3"]).nodes(7).right().output, "seed {seed}");
-    }
+    let custom = Run::of("unstructured-update", &["-z", "3"]).under(&CUSTOM).nodes(7);
+    same_with_jitter(&custom, &Run::of("unstructured", &["-z", "3"]).nodes(7).right().output);
     right_everywhere(&Run::of("unstructured", &["-z", "3", "-i", "2"]), &[1, 3], blocks_of_many());
 }
 
@@ -338,11 +328,7 @@ fn barnes_is_the_same_on_any_number_of_nodes() {
             adds_up(&run);
             assert_eq!(run.output, alone.output, "{nodes} nodes, {args:?}");
         }
-        for seed in 0..slow::all_or(8, 2) {
-            let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-            let run = Run::of("barnes", args).nodes(5).on(noisy).seed(seed).right();
-            assert_eq!(run.output, alone.output, "seed {seed}, {args:?}");
-        }
+        same_with_jitter(&Run::of("barnes", args).nodes(5), &alone.output);
     }
     right_everywhere(&Run::of("barnes", &["-n", "60", "-i", "2"]), &[1, 3], blocks_of_many());
 }
@@ -366,11 +352,8 @@ fn barnes_is_the_same_in_three_parts() {
             assert_eq!(nodes > 1, result.messages.contains_key("migratory.Data"), "owners change");
         }
     }
-    for seed in 0..slow::all_or(8, 2) {
-        let noisy = machine("typhoon-1", &[("network.jitter", "400")]);
-        let custom = Run::of("barnes-update", &["-n", "100"]).under(&CUSTOM).nodes(5).on(noisy).seed(seed);
-        assert_eq!(custom.right().output, Run::of("barnes", &["-n", "100"]).nodes(5).right().output, "seed {seed}");
-    }
+    let custom = Run::of("barnes-update", &["-n", "100"]).under(&CUSTOM).nodes(5);
+    same_with_jitter(&custom, &Run::of("barnes", &["-n", "100"]).nodes(5).right().output);
 }
 
 /// At the published size forces are within a hundredth of what all other bodies do, on the mean of 64 bodies, and energy is kept to a thousandth.

@@ -55,7 +55,7 @@ impl Class {
             Measure::MoreTimeIn { .. } => Class::Simulated,
             // A sum says no more of us than the part of it that says least.
             Measure::Sum(parts) => parts.iter().map(Class::of).min().unwrap_or(Class::Given).min(Class::Arithmetic),
-            Measure::Difference(parts) | Measure::Over(parts) | Measure::Least(parts) | Measure::Greatest(parts) => {
+            Measure::Difference(parts) | Measure::Over(parts) | Measure::Least(parts) => {
                 parts.iter().map(Class::of).min().unwrap_or(Class::Given)
             }
             Measure::HowMany { of, .. } => of.iter().map(Class::of).min().unwrap_or(Class::Given),

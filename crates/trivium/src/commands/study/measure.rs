@@ -115,11 +115,12 @@ impl<'a> Figures<'a> {
             Measure::MoreTimeIn { parts, of, than } => {
                 Ok(percent(self.time_in(of, parts)? / self.time_in(than, parts)?))
             }
-            Measure::Least(of) => self.chosen(of, unit, f64::min),
-            Measure::Greatest(of) => self.chosen(of, unit, f64::max),
+            Measure::Least(of) => {
+                let least = self.values(of, unit)?.into_iter().reduce(f64::min);
+                least.ok_or_else(|| "no figures are named".to_string())
+            }
             Measure::HowMany { of, above, below, unit } => {
-                let figures = of.iter().map(|one| self.value(one, unit)).collect::<Result<Vec<f64>, Why>>()?;
-                Ok(figures.iter().filter(|figure| **figure > *above && **figure < *below).count() as f64)
+                Ok(self.values(of, unit)?.iter().filter(|figure| **figure > *above && **figure < *below).count() as f64)
             }
             Measure::Sum(parts) => parts.iter().map(|part| self.value(part, unit)).sum(),
             Measure::Difference(parts) => match &parts[..] {
@@ -260,10 +261,9 @@ impl<'a> Figures<'a> {
         Ok(named.map(|(_, cycles)| *cycles).sum::<u64>() as f64)
     }
 
-    /// The least or the greatest of figures.
-    fn chosen(&self, of: &[Measure], unit: &str, choose: fn(f64, f64) -> f64) -> Result<f64, Why> {
-        let figures = of.iter().map(|one| self.value(one, unit)).collect::<Result<Vec<f64>, Why>>()?;
-        figures.into_iter().reduce(choose).ok_or_else(|| "no figures are named".to_string())
+    /// Our figures, each for a row of this unit.
+    fn values(&self, of: &[Measure], unit: &str) -> Result<Vec<f64>, Why> {
+        of.iter().map(|one| self.value(one, unit)).collect()
     }
 
     /// Our figure for a row of a table of misses.

@@ -227,8 +227,6 @@ pub enum Measure {
     },
     /// The least of figures of one kind: that of the best program.
     Least(Vec<Measure>),
-    /// The greatest of figures of one kind.
-    Greatest(Vec<Measure>),
     /// How many of these figures are above a number, or below one.
     HowMany {
         /// The figures.
@@ -325,7 +323,7 @@ impl Measure {
             Measure::Times { run, .. } | Measure::Messages { run, .. } => vec![run.clone()],
             Measure::Between { run, .. } => vec![run.clone()],
             Measure::MoreTimeIn { of, than, .. } => vec![of.clone(), than.clone()],
-            Measure::Least(parts) | Measure::Greatest(parts) | Measure::HowMany { of: parts, .. } => {
+            Measure::Least(parts) | Measure::HowMany { of: parts, .. } => {
                 parts.iter().flat_map(Measure::runs).collect()
             }
             Measure::Sum(parts) | Measure::Difference(parts) | Measure::Over(parts) => {
@@ -357,8 +355,8 @@ impl Measure {
             Measure::Bandwidth { bytes, .. } if !is_some(*bytes) => Err("its `bytes` are no number above 0"),
             Measure::Bandwidth { of, .. } if !of.is_a_time() => Err("a bandwidth is `of` a time"),
             Measure::Bandwidth { of, .. } => of.check(),
-            Measure::Least(parts) | Measure::Greatest(parts) if parts.is_empty() => Err("it is of no figures"),
-            Measure::Least(parts) | Measure::Greatest(parts) => parts.iter().try_for_each(Measure::check),
+            Measure::Least(parts) if parts.is_empty() => Err("it is of no figures"),
+            Measure::Least(parts) => parts.iter().try_for_each(Measure::check),
             Measure::HowMany { above, below, .. } if above.is_infinite() && below.is_infinite() => {
                 Err("it has neither `above` nor `below`")
             }
