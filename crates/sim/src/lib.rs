@@ -38,7 +38,7 @@ pub use machine::ratio::Ratio;
 pub use order::budget::Budget;
 pub use reports::blame::{AllocationBlame, Blamed, FalseShare, Kinds, LineBlame, Part};
 pub use reports::counters::{
-    ACCESS_KINDS, AccessOf, Counters, MessageCycles, NODE_STATISTICS, NodeAccesses, NodeOccupancy, Occupied,
+    ACCESS_KINDS, AccessOf, Counters, Lookups, MessageCycles, NODE_STATISTICS, NodeAccesses, NodeOccupancy, Occupied,
     PARTS_OF_TIME, Spent, Statistic, node_statistic,
 };
 pub use reports::timeline::{REASONS, Reason, Worker};

@@ -65,3 +65,14 @@ pub enum Primitive {
     /// Waiting threads go on, or a call is answered.
     Resume,
 }
+
+impl Primitive {
+    /// The block whose tag it changes, or whose contents it moves.
+    pub fn accessed(&self) -> Option<Object> {
+        match *self {
+            Primitive::Tag(block, ..) | Primitive::InstallBlock(block) => Some(block),
+            Primitive::Send { data: Some((DataFrom::Block(block), _)), .. } => Some(block),
+            _ => None,
+        }
+    }
+}

@@ -8,6 +8,7 @@ pub mod overlays;
 pub mod price;
 pub(crate) mod ratio;
 pub mod slots;
+pub mod tlb;
 
 use crate::machine::gtlb::GtlbModel;
 use crate::machine::handlers::HandlerPrices;
@@ -15,6 +16,7 @@ use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
 use crate::machine::slots::{QueuesModel, SlotsModel};
+use crate::machine::tlb::{RtlbModel, TlbModel};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use trivium_engine::number::index;
@@ -35,6 +37,8 @@ pub struct Machine {
     pub cache: CacheModel,
     /// Its TLB, if that is modelled; else translations take no time.
     pub tlb: Option<TlbModel>,
+    /// The table in which its access control finds the tags of a page, if a miss there takes time.
+    pub rtlb: Option<RtlbModel>,
     /// The table in which a SEND finds the node of an object, if a look-up there or a miss takes time.
     pub gtlb: Option<GtlbModel>,
     /// The memory bus of a node.
@@ -144,18 +148,6 @@ pub struct FirstLevelModel {
     /// Ways, a power of two from 1 to 16.
     pub associativity: u64,
     /// Cycles of an access that misses here, and that the second level's line allows.
-    pub miss: u64,
-}
-
-/// The TLB of the compute processor: fully associative, first in, first out. Instruction fetches and handlers do not use it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlbModel {
-    /// Translations that it holds, 1 to 65536.
-    pub entries: u64,
-    /// Bytes that each of them translates: a power of two from a line to [`MemoryModel::page`], which it is if not said.
-    pub page: Option<u64>,
-    /// Cycles of an access whose translation it does not hold, before the access goes on.
     pub miss: u64,
 }
 
@@ -527,11 +519,6 @@ impl Machine {
         rounds * self.barrier_round()
     }
 
-    /// Bytes that an entry of the TLB translates.
-    pub fn tlb_page(&self) -> u64 {
-        self.tlb.as_ref().and_then(|tlb| tlb.page).unwrap_or(self.memory.page)
-    }
-
     /// The least time in which one node can affect another, in cycles.
     pub fn lookahead(&self) -> u64 {
         self.network.latency.min(self.barrier_round())
@@ -567,11 +554,8 @@ impl Machine {
             power("cache.first.associativity", first.associativity, 1, 16.min(first.bytes / first.line))?;
             within("cache.first.miss", first.miss, 0, 1 << 20)?;
         }
-        if let Some(tlb) = &self.tlb {
-            within("tlb.entries", tlb.entries, 1, 1 << 16)?;
-            power("tlb.page", self.tlb_page(), self.cache.line, self.memory.page)?;
-            within("tlb.miss", tlb.miss, 0, 1 << 24)?;
-        }
+        self.validate_tlb()?;
+        self.validate_rtlb()?;
         within("processor.outstanding", self.processor.outstanding.unwrap_or(1), 1, 1 << 16)?;
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
         self.processor

@@ -465,7 +465,7 @@ impl NodeState {
             return self.lay(shared, (dispatched.source, given), handling);
         }
         let did = Did { trigger: dispatched.source, effects: &handling.primitives, given };
-        self.model.price(machine, block, did, start, &mut handling.timing);
+        self.model.price(machine, (block, &handling.numbered), did, start, &mut handling.timing);
     }
 
     /// The time of a handler that the engine lays out itself.

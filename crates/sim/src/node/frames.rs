@@ -12,7 +12,7 @@ use crate::reports::timeline::Cause;
 use std::collections::VecDeque;
 use std::ops::Range;
 use trivium_engine::{Disposition, Event, Object, Outcome};
-use trivium_guest::{ProgramFault, SHARED_BASE};
+use trivium_guest::ProgramFault;
 use trivium_node::{CallHost, NodeError, Wait, shared_u32};
 use trivium_protocol::{Access, BLOCK, EventKind, Response, RoleId};
 
@@ -177,7 +177,7 @@ impl NodeState {
 
     fn free_frame(&mut self, page: usize) {
         self.blocks.frames.take(page..page + 1);
-        self.model.cache.release(SHARED_BASE + shared_u32(page as u64 * self.shared.machine.memory.page));
+        self.model.drop_page(page as u64 * self.shared.machine.memory.page);
         self.counts.counters.pages_replaced += 1;
     }
 

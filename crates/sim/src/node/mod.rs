@@ -356,6 +356,7 @@ impl NodeState {
             instructions: self.compute.executed().instructions,
             compute: self.compute.computed(),
             bus_busy: self.model.bus.busy(),
+            tags: self.model.looked_up().unwrap_or_default(),
             by_kind: self.sent_by_kind(),
             handlers: self.handled_by_handler(),
             ..self.counts.counters.clone()

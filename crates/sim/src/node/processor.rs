@@ -95,6 +95,8 @@ pub struct Compute {
     pub private_memory: u64,
     /// What ended its latest wait, then the access that followed, if that is recorded.
     pub cause: Cause,
+    /// The tag of what it accesses has been looked for, which took until now.
+    pub has_found_tag: bool,
     /// It wants to know where the program stands.
     pub asks: Option<Asks>,
     /// Where the program stood when it began to wait, if that is recorded.
@@ -131,6 +133,7 @@ impl Compute {
             counters: Vec::new(),
             private_memory: 0,
             cause: None,
+            has_found_tag: false,
             asks: None,
             waits_at: Vec::new(),
             stores_at: Vec::new(),
@@ -297,6 +300,10 @@ impl NodeState {
         let grant = self.thread_mut().grant.take();
         if grant.is_none() {
             self.compute.cause = None;
+            if !std::mem::take(&mut self.compute.has_found_tag) && !self.finds_tag(address, spent_on(access)) {
+                self.compute.has_found_tag = true;
+                return Ok(AccessStep::Wait);
+            }
         }
         if address < SHARED_BASE {
             let writable = self.check_unchecked(address, kind)?;
@@ -336,6 +343,20 @@ impl NodeState {
             self.note_stall(begun, Spent::Tlb, what, &[(Reason::Translation, "look the page up", begun + cycles)]);
             self.stall(cycles, Spent::Tlb);
         }
+    }
+
+    /// The access control looks up the tag of what the processor's transaction concerns. Whether the access may go on at once: what happened on the
+    /// node while the tag was looked for comes first, and then it is tried again.
+    fn finds_tag(&mut self, address: u32, spent: Spent) -> bool {
+        let Some(offset) = address.checked_sub(SHARED_BASE) else { return true };
+        let cycles = self.model.look_tag_up(u64::from(offset));
+        if cycles == 0 {
+            return true;
+        }
+        let begun = self.compute.clock();
+        self.note_stall(begun, spent, "shared memory", &[(Reason::Translation, "RTLB miss", begun + cycles)]);
+        self.stall(cycles, spent);
+        self.up_to_date()
     }
 
     /// An access to private memory, which may be shared: whether a line of it may be stored to. What is in the cache was looked at when

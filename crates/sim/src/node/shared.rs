@@ -64,6 +64,8 @@ pub struct Shared {
 impl Shared {
     /// These protocols on a machine; not traced.
     pub fn new(protocols: Protocols, machine: Machine) -> Shared {
+        // What a handler finds in a table of tags, its price cannot know.
+        let machine_looks_tags_up = machine.rtlb.is_some();
         let lays_out = matches!(machine.engine.kind, EngineKind::Pipeline | EngineKind::Slots);
         Shared {
             classes: Classes::new(&protocols, &machine),
@@ -84,7 +86,7 @@ impl Shared {
             went_on: Cell::new(0),
             asked: Cell::new(None),
             stall_limit: Cell::new(u64::MAX),
-            unfolded: lays_out,
+            unfolded: lays_out || machine_looks_tags_up,
             lays_out,
             spare: RefCell::default(),
         }

@@ -127,6 +127,26 @@ pub struct NodeOccupancy {
     pub gtlb_misses: Option<u64>,
 }
 
+/// How often a node's access control looked the tags of a page up in the machine's table `rtlb`, and how often they were not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lookups {
+    /// All of them.
+    pub lookups: u64,
+    /// Those that took `rtlb.miss` cycles more.
+    pub misses: u64,
+}
+
+impl Lookups {
+    fn since(self, earlier: Lookups) -> Lookups {
+        Lookups { lookups: self.lookups - earlier.lookups, misses: self.misses - earlier.misses }
+    }
+
+    /// With another.
+    pub fn plus(self, other: Lookups) -> Lookups {
+        Lookups { lookups: self.lookups + other.lookups, misses: self.misses + other.misses }
+    }
+}
+
 /// Makes the struct, its arithmetic and the table from one list.
 macro_rules! counters {
     ($($(#[doc = $text:literal])+ $name:ident: $unit:literal,)*) => {
@@ -150,6 +170,9 @@ macro_rules! counters {
             /// Messages that did not find their node in the table `gtlb`.
             #[serde(skip)]
             pub gtlb_misses: u64,
+            /// Look-ups in the table `rtlb`.
+            #[serde(skip)]
+            pub tags: Lookups,
             /// How often its engine ran each handler, and for how long, by protocol, role and handler.
             #[serde(skip)]
             pub handlers: BTreeMap<HandlerKey, Occupied>,
@@ -185,6 +208,7 @@ macro_rules! counters {
                     entries: self.entries - earlier.entries,
                     uses: self.uses.since(earlier.uses),
                     gtlb_misses: self.gtlb_misses - earlier.gtlb_misses,
+                    tags: self.tags.since(earlier.tags),
                     handlers,
                 }
             }
@@ -211,6 +235,7 @@ macro_rules! counters {
                     entries: self.entries + other.entries,
                     uses: self.uses.plus(other.uses),
                     gtlb_misses: self.gtlb_misses + other.gtlb_misses,
+                    tags: self.tags.plus(other.tags),
                     handlers,
                 }
             }

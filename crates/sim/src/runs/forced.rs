@@ -153,6 +153,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
         memory: MemoryModel { page: order.block, frames: None, ..machine.memory.clone() },
         // What a step costs is that of the step alone.
         tlb: None,
+        rtlb: None,
         cache: CacheModel { line: machine.cache.line.min(order.block), first: None, ..machine.cache.clone() },
         ..machine.clone()
     };

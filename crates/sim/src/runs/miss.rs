@@ -126,9 +126,9 @@ pub fn measure_at(
             format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);
         return Err(NodeError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
     }
-    // A quiet machine's TLB holds the translations already.
+    // A quiet machine's tables hold the translations and the tags already.
     let network = crate::machine::NetworkModel { jitter: 0, ..machine.network.clone() };
-    let mut machine = Machine { network, tlb: None, ..machine.clone() };
+    let mut machine = Machine { network, tlb: None, rtlb: None, ..machine.clone() };
     // So does the data cache of its protocol processors hold the records.
     machine.pipeline.iter_mut().for_each(|pipeline| pipeline.data_cache = None);
     let mut quiet = Quiet::new(engine, machine, block)?;

@@ -4,7 +4,7 @@ use crate::node::NodeState;
 use crate::node::shared::Shared;
 use crate::order::{Ended, World};
 use crate::reports::blame::Blamed;
-use crate::reports::counters::{Counters, NodeAccesses, NodeOccupancy, Occupied, Statistic};
+use crate::reports::counters::{Counters, Lookups, NodeAccesses, NodeOccupancy, Occupied, Statistic};
 use crate::runs::changes::Changed;
 use crate::runs::setup::Setup;
 use serde::{Serialize, Serializer};
@@ -101,6 +101,9 @@ pub struct SimResult {
     /// For what messages used the nodes' units, on a machine with `slots`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub occupancy: Vec<NodeOccupancy>,
+    /// How often each node looked up the tags of a page, on a machine with `rtlb`, in the order of the nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rtlb: Vec<Lookups>,
     /// Who is to blame for misses, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blamed>,
@@ -253,6 +256,10 @@ impl SimResult {
             Some(_) => per_node.iter().enumerate().map(used).collect(),
             None => Vec::new(),
         };
+        let rtlb = match shared.machine.rtlb {
+            Some(_) => per_node.iter().map(|counts| counts.tags).collect(),
+            None => Vec::new(),
+        };
         let name = |&(protocol, kind): &MessageKind| {
             let protocol = shared.protocols.engines[protocol].protocol();
             format!("{}.{}", protocol.name, protocol.messages[kind as usize].name)
@@ -304,6 +311,7 @@ impl SimResult {
             per_node,
             accesses,
             occupancy,
+            rtlb,
             blame: None,
             whole_program,
         }

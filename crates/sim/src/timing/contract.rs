@@ -2,6 +2,7 @@
 
 use super::calendar::Calendar;
 use super::engines::{self, Assembled, Job, KINDS};
+use super::folding::Numbered;
 use super::gtlb::Addressed;
 use super::interface::Interface;
 use super::model::NodeModel;
@@ -46,7 +47,7 @@ fn price(model: &mut NodeModel, machine: &Machine, start: u64, interrupts: bool)
     let did = Did { trigger: Trigger::Task, effects: &effects, given: None };
     let job = job(machine, did, start, start);
     if !model.lay(&job, &mut time) {
-        model.price(machine, 64, did, (start, interrupts), &mut time);
+        model.price(machine, (64, &Numbered::default()), did, (start, interrupts), &mut time);
     }
     time
 }

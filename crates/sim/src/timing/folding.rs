@@ -333,6 +333,11 @@ impl Numbered {
         self.blocks.push(own);
     }
 
+    /// The block of a number that it has given.
+    pub fn block(&self, number: Object) -> Option<Object> {
+        self.blocks.get(number.id as usize).copied()
+    }
+
     /// A block with its number in place of its own.
     #[inline]
     pub fn of(&mut self, block: Object) -> Object {

@@ -17,3 +17,4 @@ pub(crate) mod page_table;
 mod per_page;
 mod ports;
 pub(crate) mod pricing;
+pub(crate) mod rtlb;

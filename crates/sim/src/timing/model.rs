@@ -9,14 +9,18 @@
 use super::bus::Bus;
 use super::cache::{Cache, LineState};
 use super::engines::{self, Engine, Job};
-use super::folding::Folded;
+use super::folding::{Folded, Numbered};
 use super::interface::Interface;
 use super::pricing::{Did, HandlerTime, lay, surround};
+use super::rtlb::{Looked, Rtlb};
 use crate::events::Envelope;
 use crate::machine::Machine;
 use crate::machine::price::Transaction;
+use crate::reports::counters::Lookups;
 use std::ops::Range;
 use trivium_engine::Node;
+use trivium_guest::SHARED_BASE;
+use trivium_node::shared_u32;
 use trivium_protocol::LaneId;
 
 /// The parts of a node that take time.
@@ -42,6 +46,8 @@ pub(crate) struct NodeModel {
     /// The network interface.
     pub interface: Interface,
     engine: Box<dyn Engine>,
+    /// Where the access control finds tags, if a miss there takes time.
+    rtlb: Option<Rtlb>,
 }
 
 impl NodeModel {
@@ -64,6 +70,7 @@ impl NodeModel {
             bus: Bus::new(&machine.bus),
             interface: Interface::new(machine, me, nodes, seed),
             engine,
+            rtlb: Rtlb::new(machine),
         }
     }
 
@@ -169,23 +176,28 @@ impl NodeModel {
         ready.max(own)
     }
 
-    /// The time of a handler that begins at cycle `start` and has done this, on blocks of `block` bytes; whether the program
+    /// The time of a handler that begins at cycle `start` and has done this, on blocks of `block` bytes which it has numbered; whether the program
     /// was running then, which it `interrupts` if both are on one processor.
     #[inline]
     pub fn price(
         &mut self,
         machine: &Machine,
-        block: u64,
+        (block, numbered): (u64, &Numbered),
         did: Did,
         (start, interrupts): (u64, bool),
         time: &mut HandlerTime,
     ) {
-        if !self.shares_processor {
-            return lay(did, start, machine, block, &mut self.bus, time);
+        let (before, after) = if self.shares_processor { self.engine.switch(interrupts) } else { (0, 0) };
+        match &mut self.rtlb {
+            Some(rtlb) => {
+                let blocks = (numbered, block);
+                lay(did, start + before, machine, block, &mut Looked { bus: &mut self.bus, rtlb, blocks }, time);
+            }
+            None => lay(did, start + before, machine, block, &mut self.bus, time),
         }
-        let (before, after) = self.engine.switch(interrupts);
-        lay(did, start + before, machine, block, &mut self.bus, time);
-        surround(time, before, start, after);
+        if self.shares_processor {
+            surround(time, before, start, after);
+        }
     }
 
     /// The same of a handler whose price has been folded.
@@ -231,6 +243,23 @@ impl NodeModel {
         }
         self.cache.load_translation(address);
         machine.tlb.as_ref().map_or(0, |tlb| tlb.miss)
+    }
+
+    /// The processor's transaction concerns an offset of shared memory: for how many cycles the access control first looks for its tag.
+    #[inline]
+    pub fn look_tag_up(&mut self, offset: u64) -> u64 {
+        self.rtlb.as_mut().map_or(0, |rtlb| rtlb.look_up(offset..=offset))
+    }
+
+    /// A page of shared memory has lost its frame: its translation, its tags and its lines go.
+    pub fn drop_page(&mut self, offset: u64) {
+        self.cache.release(SHARED_BASE + shared_u32(offset));
+        self.rtlb.iter_mut().for_each(|rtlb| rtlb.drop_page(offset));
+    }
+
+    /// Look-ups of tags so far, where they are modelled.
+    pub fn looked_up(&self) -> Option<Lookups> {
+        self.rtlb.as_ref().map(Rtlb::counted)
     }
 
     /// The processor has missed at cycle `begun`, and memory is to answer: when its transaction is granted.

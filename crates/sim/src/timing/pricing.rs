@@ -12,6 +12,7 @@ use crate::reports::timeline::{Reason, Stretch};
 use crate::timing::bus::Bus;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use trivium_engine::Object;
 use trivium_node::{DataFrom, Primitive};
 use trivium_protocol::Access;
 
@@ -119,6 +120,10 @@ pub trait Booking {
     fn sends(&mut self, _at: u64) {}
     /// Waiting threads go on.
     fn resumes(&mut self, _at: u64) {}
+    /// The tags or the contents of a block, as the handler has numbered it, are wanted: how long it takes to find its page.
+    fn look_up(&mut self, _block: Object) -> u64 {
+        0
+    }
 }
 
 impl Booking for Bus {
@@ -157,6 +162,9 @@ pub fn lay<B: Booking>(did: Did, start: u64, machine: &Machine, block: u64, bus:
     fusion.fuse(effects);
     let mut covered = 0;
     for (at, effect) in effects.iter().enumerate() {
+        if let Some(of) = effect.accessed() {
+            pricing.look_up(of);
+        }
         match *effect {
             Primitive::Record(home) => {
                 covered += prices.record.covers;
@@ -300,6 +308,20 @@ impl<B: Booking> Pricing<'_, B> {
         }
         self.timing.sends.push(self.now);
         self.bus.sends(self.now);
+    }
+
+    /// The page of a block is looked up in a table that may not hold it.
+    #[inline(always)]
+    fn look_up(&mut self, block: Object) {
+        let cycles = self.bus.look_up(block);
+        if cycles > 0 {
+            let begun = self.now;
+            self.now += cycles;
+            if let Some(stretches) = &mut self.timing.stretches {
+                let what = "RTLB miss".into();
+                stretches.push(Stretch { what, reason: Reason::Translation, from: begun, to: self.now });
+            }
+        }
     }
 
     fn spend(&mut self, what: &'static str, price: &Price, times: u64) {

@@ -22,6 +22,7 @@ mod placement;
 mod prefetch;
 mod programs;
 mod random;
+mod rtlb;
 #[path = "../../../check/tests/suite/slow.rs"]
 mod slow;
 mod start;

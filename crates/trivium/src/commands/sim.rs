@@ -20,8 +20,8 @@ use std::time::Duration;
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
 use trivium_sim::{
-    AccessOf, Budget, Counters, MessageCycles, MissKind, MissReport, NODE_STATISTICS, NodeAccesses, NodeOccupancy,
-    Setup, SimResult, Tracing,
+    AccessOf, Budget, Counters, Lookups, MessageCycles, MissKind, MissReport, NODE_STATISTICS, NodeAccesses,
+    NodeOccupancy, Setup, SimResult, Tracing,
 };
 
 /// What all simulations of one command share.
@@ -506,6 +506,7 @@ fn text(result: &SimResult) -> String {
     out.push_str(&times(result));
     out.push_str(&checked(&result.accesses));
     out.push_str(&occupancy(&result.occupancy));
+    out.push_str(&looked_up(&result.rtlb));
     out.push_str(&result.blame.as_ref().map_or(String::new(), crate::blame::text));
     if let Some(changes) = result.changes.as_ref().filter(|changes| !changes.is_empty()) {
         out.push_str("\nchanges of the folder\n");
@@ -537,6 +538,15 @@ fn occupancy(nodes: &[NodeOccupancy]) -> String {
     let misses: u64 = nodes.iter().filter_map(|node| node.gtlb_misses).sum();
     let told = if misses > 0 { format!("GTLB misses: {}\n", grouped(misses)) } else { String::new() };
     format!("\n{}{told}", table(&heads, &rows))
+}
+
+/// How often the nodes looked tags up.
+fn looked_up(nodes: &[Lookups]) -> String {
+    if nodes.is_empty() {
+        return String::new();
+    }
+    let all = nodes.iter().fold(Lookups::default(), |sum, node| sum.plus(*node));
+    format!("\nRTLB: {} look-ups, {} misses\n", grouped(all.lookups), grouped(all.misses))
 }
 
 /// Accesses that the nodes' libraries have checked, of all nodes together.
