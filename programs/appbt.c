@@ -21,6 +21,7 @@
 
 #include "options.h"
 #include "random.h"
+#include "stache-report.h"
 
 enum { SIDE, ITERATIONS, KEPT, TOGETHER, ARRAY, CHECK, OPTIONS };
 
@@ -129,7 +130,9 @@ static void open_faces(void) {
                 /* Cells are read where they are. */
                 if (kind < UPWARD) face->lines = trivium_alloc_on(p, sizeof(double) * high * wide * (uint64_t)NUMBERS[kind]);
                 trivium_name(face->times, "counters");
+                stache_watch("counters", face->times, sizeof *face->times * high, 0);
                 if (kind < UPWARD) trivium_name(face->lines, "faces");
+                if (kind < UPWARD) stache_watch("faces", face->lines, sizeof(double) * high * wide * (uint64_t)NUMBERS[kind], 0);
             }
         }
     }
@@ -392,6 +395,7 @@ static void allocate_cells(void) {
         if (!is_array) memory = trivium_alloc_first_touch(bytes_of(&parts[p]));
         lay_out(&parts[p], memory, is_array);
         trivium_name(memory, "cells");
+        if (!is_array || p == 0) stache_watch("cells", memory, is_array ? all : bytes_of(&parts[p]), 0);
     }
 }
 
@@ -460,6 +464,7 @@ int main(int argc, char **argv) {
     for (int64_t iteration = 0; iteration < iterations; iteration++) {
         if (iteration == (iterations > 1)) {
             trivium_barrier();
+            stache_forget();
             trivium_begin();
         }
         if (nodes > 1) publish_cells();
@@ -469,6 +474,7 @@ int main(int argc, char **argv) {
     }
     trivium_barrier();
     trivium_end();
+    stache_report(REPORT_LINES);
     uint64_t digest = digest_of_all();
     if (self == 0 && options[CHECK].value) check();
     if (self == 0) printf("appbt: ok, %d cells, digest %016llx\n", side * side * side, (unsigned long long)digest);

@@ -18,6 +18,8 @@
 #include "options.h"
 #include "plummer.h"
 
+#include "stache-report.h"
+
 enum { BODIES, ITERATIONS, THETA, ORDER, SERIAL, CHECK, SEED, OPTIONS };
 
 static struct option options[OPTIONS] = {
@@ -88,6 +90,7 @@ static union {
 static void allocate_bodies(void) {
     all = trivium_alloc_first_touch(sizeof *all * (uint64_t)bodies);
     trivium_name(all, "bodies");
+    stache_watch("bodies", all, sizeof *all * (uint64_t)bodies, sizeof *all);
 }
 
 static double *mass_of(int body) { return &all[body].mass; }
@@ -392,6 +395,7 @@ static void allocate(void) {
     cell_room = (int)(room < most ? room : most) / CELLS_OF_A_PAGE * CELLS_OF_A_PAGE;
     cells = trivium_alloc_first_touch(sizeof *cells * (uint64_t)cell_room * (uint64_t)nodes);
     trivium_name(cells, "cells");
+    stache_watch("cells", cells, sizeof *cells * (uint64_t)cell_room * (uint64_t)nodes, sizeof *cells);
     allocate_bodies();
     mine = malloc(sizeof *mine * (size_t)bodies);
     if (!mine) trivium_fail("barnes: no memory");
@@ -413,6 +417,7 @@ int main(int argc, char **argv) {
     double before = 0;
     int64_t interactions = 0;
     for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
+        if (iteration == 1) stache_forget();
         if (iteration == 1) trivium_begin();
         build_tree();
         interactions = compute_forces();
@@ -422,6 +427,7 @@ int main(int argc, char **argv) {
         end_phase();
     }
     trivium_end();
+    stache_report(REPORT_LINES);
 
     interactions = trivium_reduce_sum64(interactions);
     if (self == 0) printf("barnes: %.1f interactions of a body\n", (double)interactions / bodies);

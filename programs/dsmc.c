@@ -18,6 +18,7 @@
 #include "dsmc-gas.h"
 #include "dsmc-regions.h"
 #include "options.h"
+#include "stache-report.h"
 
 enum { LONG, WIDE, HIGH, PARTICLES, INFLOW, SPEED, ITERATIONS, ROOM, CHECK, SEED, OPTIONS };
 
@@ -83,6 +84,7 @@ static void open_exchange(void) {
         for (int p = 0; p < nodes; p++) {
             buffers[turn][p] = trivium_alloc_on(p, bytes);
             trivium_name(buffers[turn][p], "buffers");
+            stache_watch("buffers", buffers[turn][p], bytes, 0);
         }
     }
     for (int p = 0; p < nodes; p++) last[p] = -1;
@@ -369,6 +371,7 @@ static void *own(uint64_t bytes, const char *name) {
     for (int p = 0; p < nodes; p++) {
         void *memory = trivium_alloc_first_touch(bytes);
         trivium_name(memory, name);
+        stache_watch(name, memory, bytes, 0);
         if (p == self) mine = memory;
     }
     return mine;
@@ -405,6 +408,7 @@ int main(int argc, char **argv) {
     for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
         if (iteration == 1) {
             trivium_barrier();
+            stache_forget();
             trivium_begin();
         }
         move_all();
@@ -415,6 +419,7 @@ int main(int argc, char **argv) {
     }
     trivium_barrier();
     trivium_end();
+    stache_report(REPORT_LINES);
     if (options[CHECK].value) {
         check_places();
         check_tallies();

@@ -17,6 +17,8 @@
 #include "options.h"
 #include "random.h"
 
+#include "stache-report.h"
+
 /* em3d-update.c puts the values under another protocol, and defines these otherwise. */
 #ifndef VALUES_UNDER
 #define VALUES_UNDER 0
@@ -273,6 +275,7 @@ int main(int argc, char **argv) {
         int at = options[REVERSE].value ? KINDS * processors - 1 - i : i;
         int kind = at / processors, p = at % processors;
         values[kind][p] = allocate_values(p) + shift;
+        stache_watch(kind == E ? "E values" : "H values", values[kind][p], (uint64_t)half * stride, is_packed ? 0 : record_bytes);
         if (self == (options[ZERO].value ? 0 : p)) initialise(kind, p, values[kind][p]);
     }
     /* A record that another processor writes a value into is not written at the same time. */
@@ -285,6 +288,7 @@ int main(int argc, char **argv) {
 
     /* The first iteration brings the data to where they are used: it is not counted. */
     for (int i = 0; i < options[ITERATIONS].value; i++) {
+        if (i == (options[ITERATIONS].value > 1)) stache_forget();
         if (i == (options[ITERATIONS].value > 1)) trivium_begin();
         compute(&e);
         end_phase();
@@ -292,6 +296,7 @@ int main(int argc, char **argv) {
         end_phase();
     }
     trivium_end();
+    stache_report(REPORT_LINES);
 
     /* Now node 0 reads what it never did: under the default protocol. */
     for (int kind = 0; kind < KINDS && VALUES_UNDER; kind++) {

@@ -16,6 +16,7 @@
 
 #include "options.h"
 #include "random.h"
+#include "stache-report.h"
 
 enum { SIDE, ITERATIONS, EVERY, CHECK, SEED, MERGE, OPTIONS };
 
@@ -131,6 +132,7 @@ static void merge_by_owners(void) {
 static void open_merge(void) {
     forces = trivium_alloc_first_touch(3 * sizeof *forces * (uint64_t)molecules);
     trivium_name(forces, "forces");
+    stache_watch("forces", forces, 3 * sizeof *forces * (uint64_t)molecules, 0);
     merged = malloc(3 * sizeof *merged * most_of_a_node());
     done = malloc(sizeof *done * nodes), given = malloc(sizeof *given * nodes), gives = malloc(sizeof *gives * nodes);
     if (!merged || !done || !given || !gives) trivium_fail("moldyn: no memory");
@@ -355,6 +357,7 @@ static void allocate(void) {
     positions = trivium_alloc_first_touch(all);
     sums = trivium_alloc_on(0, sizeof *sums * (uint64_t)nodes);
     trivium_name(positions, "positions");
+    stache_watch("positions", positions, all, 0);
     velocities = calloc(1, own), listed_at = malloc(own), mine = malloc(all);
     if (!velocities || !listed_at || !mine) trivium_fail("moldyn: no memory");
 }
@@ -376,6 +379,7 @@ int main(int argc, char **argv) {
     double before = 0, after = 0;
     int lists = 0;
     for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
+        if (iteration == 1) stache_forget();
         if (iteration == 1) trivium_begin();
         if (iteration % options[EVERY].value == 0) {
             if (iteration > 0) check_list();
@@ -389,6 +393,7 @@ int main(int argc, char **argv) {
         trivium_barrier();
     }
     trivium_end();
+    stache_report(REPORT_LINES);
     check_list();
     check_momentum();
     if (options[CHECK].value) {

@@ -24,6 +24,7 @@
 
 #include "mesh.h"
 #include "options.h"
+#include "stache-report.h"
 
 /* The numbers of the computation: -DREAL=float for shorter ones. */
 #ifndef REAL
@@ -140,6 +141,7 @@ static void open_merge(void) {
     } else {
         merged = trivium_alloc_first_touch(bytes);
         trivium_name(merged, "merged");
+        stache_watch("merged", merged, bytes, 0);
     }
 }
 
@@ -557,6 +559,7 @@ static void allocate_nodes(void) {
     for (int p = 0; p < processors; p++) {
         node_t *part = trivium_alloc_first_touch_under(VALUES_UNDER, sizeof(node_t) * (uint64_t)count_of(p));
         trivium_name(part, "values");
+        stache_watch("values", part, sizeof(node_t) * (uint64_t)count_of(p), 0);
         values = p ? values : part;
         sections[p] = (int)(part - values);
         sections[p + 1] = sections[p] + count_of(p);
@@ -579,6 +582,7 @@ int main(int argc, char **argv) {
 
     double mass = mass_of_all();
     for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
+        if (iteration == (options[ITERATIONS].value > 1)) stache_forget();
         if (iteration == (options[ITERATIONS].value > 1)) trivium_begin();
         node_t *by = act();
         /* Whoever has read the values of this processor's mesh nodes has added to their sums, too, which have been merged. */
@@ -586,6 +590,7 @@ int main(int argc, char **argv) {
         end_iteration();
     }
     trivium_end();
+    stache_report(REPORT_LINES);
     tell(mass);
     return 0;
 }

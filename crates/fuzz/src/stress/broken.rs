@@ -58,7 +58,7 @@ const COLUMNS: &str = include_str!("../../stress/columns.c");
 const PUTS: &str = include_str!("../../stress/puts.c");
 
 /// File, least number of nodes, and how a program comes to its mistake.
-const FILES: [(&str, usize, Way); 97] = [
+const FILES: [(&str, usize, Way); 103] = [
     ("alternating-bit-unordered", 2, Text(ITEMS, &[], &[])),
     ("bank-queue-one-lane", 3, Text(BANK, &[], &["stache"])),
     ("call-assembly-mixed", 2, Cannot(THREADS)),
@@ -110,6 +110,10 @@ const FILES: [(&str, usize, Way); 97] = [
     ("flash-upgrade-believed", 3, Program("lockbench.c")),
     ("flash-writeback-forgotten", 3, Cannot(EVICTS)),
     ("flash-writeback-ignored", 2, Cannot(EVICTS)),
+    ("mapped-coming-unmapped", 2, InPlaceOf("paging.c", "mapped", &[])),
+    ("mapped-contents-lost", 2, InPlaceOf("paging.c", "mapped", &[])),
+    ("mapped-frame-early", 2, InPlaceOf("paging.c", "mapped", &[])),
+    ("mapped-frame-kept", 2, InPlaceOf("paging.c", "mapped", &[])),
     ("mm-ack-on-requests", 2, Text(FORKS, &[], &["stache"])),
     ("mm-few-buffers", 2, Text(FORKS, &[], &["stache"])),
     ("mm-newest-first", 3, Text(FORKS, &[], &["stache"])),
@@ -133,6 +137,8 @@ const FILES: [(&str, usize, Way); 97] = [
     ("retry-credits-forgotten", 3, Cannot(TRACKERS)),
     ("retry-credits-given-twice", 3, Cannot(TRACKERS)),
     ("squeezed-lanes", 3, Program("litmus.c")),
+    ("stache-counted-forgotten", 2, Cannot(INVARIANT)),
+    ("stache-counted-lent", 3, Cannot(INVARIANT)),
     ("stache-lost-upgrade", 3, Program("lockbench.c")),
     ("stache-pages-forgotten", 3, Cannot(EVICTS)),
     ("stache-prefetch-forgotten", 2, Program("copy.c")),

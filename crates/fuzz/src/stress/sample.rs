@@ -92,7 +92,7 @@ fn shared(random: &mut Random) -> (&'static str, Vec<String>, Answer, usize) {
 }
 
 /// Programs that need protocols of their own.
-const CUSTOM: [(&str, &[&str], Answer); 18] = [
+const CUSTOM: [(&str, &[&str], Answer); 19] = [
     ("em3d-update.c", &["stache", "deferred-update"], Answer::Simulated),
     ("bodies-update.c", &["stache", "update", "migratory"], Answer::Simulated),
     ("moldyn-channels.c", &["stache", "channel"], Answer::Simulated),
@@ -111,6 +111,7 @@ const CUSTOM: [(&str, &[&str], Answer); 18] = [
     ("copy.c", &["stache-prefetch"], Answer::Says("ok")),
     ("copy.c", &["flash-prefetch"], Answer::Says("ok")),
     ("mm-life.c", &["stache", "mm"], Answer::Says("ok")),
+    ("paging.c", &["mapped"], Answer::Says("ok")),
 ];
 
 impl Sample {

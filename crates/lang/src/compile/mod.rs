@@ -306,7 +306,8 @@ impl Compiler {
     /// Notes an unknown name, with the nearest known one.
     fn unknown<'a>(&mut self, span: Span, what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) {
         let known: Vec<&str> = known.into_iter().collect();
-        let near = nearest(name, known.iter().copied()).map(str::to_string);
+        // Where the name itself is known, it means nothing here.
+        let near = nearest(name, known.iter().copied()).filter(|near| *near != name).map(str::to_string);
         let listed = if known.len() <= 12 { known.join("`, `") } else { String::new() };
         let diagnostic = self.error(span, format!("there is no {what} `{name}`"));
         match near {

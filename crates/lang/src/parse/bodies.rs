@@ -11,7 +11,15 @@ impl Parser<'_> {
         self.need_mark("{")?;
         while !self.is_mark("}") {
             if self.eat_word("forbid") {
-                scenario.forbid = Some(self.expression()?);
+                let outcome = self.expression()?;
+                scenario.forbid = Some(match scenario.forbid.take() {
+                    None => outcome,
+                    // None of them may be seen.
+                    Some(other) => {
+                        let span = other.span.to(outcome.span);
+                        Expr { kind: ExprKind::Binary("or", Box::new(other), Box::new(outcome)), span }
+                    }
+                });
             } else {
                 self.need_word("at")?;
                 let node = self.sum()?;

@@ -112,6 +112,8 @@ fn locks_barriers_and_messages() {
         Run::of("mm-life", &["-g", "6"]).under(&["stache", "mm"]).nodes(6).on(machine("m-machine", &[])),
         Run::of("em3d", &["-n", "600", "-i", "1", "-z", "1", "-f", "2"]).nodes(4).on(machine("typhoon-0", &[])),
         Run::of("allgather", &["-n", "40"]).under(&["msi", "channel"]).nodes(3),
+        Run::of("paging", &["-n", "16", "-m", "0"]).under(&["mapped"]).nodes(3),
+        Run::of("paging", &["-n", "16"]).under(&["mapped"]).nodes(3),
         Run::of("moldyn-channels", &["-b", "2", "-i", "2"]).under(&["msi", "channel"]).nodes(3),
         Run::of("unstructured-update", &["-z", "2", "-i", "3"]).under(&["msi", "channel", "deferred-update"]).nodes(3),
         Run::of("appbt", &["-s", "6", "-i", "2"]).nodes(3),

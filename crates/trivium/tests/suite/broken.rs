@@ -13,7 +13,7 @@ const TAKE_SECONDS: [&str; 5] = [
 ];
 
 /// Each file of `protocols/broken`, with what is violated.
-const FOUND: [(&str, &str); 97] = [
+const FOUND: [(&str, &str); 103] = [
     ("alternating-bit-unordered", "ghost order"),
     ("bank-queue-one-lane", "deadlock"),
     ("call-assembly-mixed", "ghost refused"),
@@ -65,6 +65,10 @@ const FOUND: [(&str, &str); 97] = [
     ("flash-upgrade-believed", "fault"),
     ("flash-writeback-forgotten", "single_writer"),
     ("flash-writeback-ignored", "last_write"),
+    ("mapped-coming-unmapped", "fault"),
+    ("mapped-contents-lost", "deadlock"),
+    ("mapped-frame-early", "fault"),
+    ("mapped-frame-kept", "fault"),
     ("mm-ack-on-requests", "deadlock"),
     ("mm-few-buffers", "fault"),
     ("mm-newest-first", "starvation"),
@@ -88,6 +92,8 @@ const FOUND: [(&str, &str); 97] = [
     ("retry-credits-forgotten", "deadlock"),
     ("retry-credits-given-twice", "fault"),
     ("squeezed-lanes", "deadlock"),
+    ("stache-counted-forgotten", "invariant noted"),
+    ("stache-counted-lent", "invariant noted"),
     ("stache-lost-upgrade", "last_write"),
     ("stache-pages-forgotten", "deadlock"),
     ("stache-prefetch-forgotten", "fault"),

@@ -53,6 +53,7 @@ mod optional;
 mod optional_arguments;
 mod outputs;
 mod page;
+mod paging;
 mod parameters;
 mod perfetto;
 mod pictures;

@@ -21,7 +21,7 @@ pub const PROGRAMS: [(&str, &[&str]); 15] = [
     ("fetchadd.c", &[]),
 ];
 /// Programs that need protocols of their own.
-pub const CUSTOM: [(&str, &[&str]); 23] = [
+pub const CUSTOM: [(&str, &[&str]); 24] = [
     ("em3d-update.c", &["stache", "deferred-update"]),
     ("bodies-update.c", &["stache", "update", "migratory"]),
     ("moldyn-channels.c", &["stache", "channel"]),
@@ -45,6 +45,7 @@ pub const CUSTOM: [(&str, &[&str]); 23] = [
     ("symmetric.c", &["stache"]),
     ("symmetric.c", &["swcc"]),
     ("mm-life.c", &["stache", "mm"]),
+    ("paging.c", &["mapped"]),
 ];
 
 /// A program that does not fit so few processors says so.
