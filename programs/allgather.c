@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     int64_t **wholes = malloc(sizeof *wholes * nodes);
     for (int p = 0; p < nodes; p++) {
         wholes[p] = trivium_alloc_on(p, (uint64_t)words * nodes * sizeof(int64_t));
-        channel_open(p, wholes[p]);
+        channel_open(p, wholes[p], (int64_t)words * nodes);
     }
     int64_t *whole = wholes[self];
     fill(whole + (int64_t)self * words, self, words);

@@ -160,8 +160,12 @@ static void initialise(int first, int end) {
 
 /* ---- The tree ----------------------------------------------------------------------------------- */
 
+__attribute__((noreturn, noinline)) static void no_room_for_cell(void) {
+    trivium_fail(sentence("barnes: node %d has no room for another cell than the %d that it has made: use fewer nodes", self, cell_room));
+}
+
 static int new_cell(void) {
-    if (cells_made == cell_room) trivium_fail("barnes: a node has no room for another cell");
+    if (cells_made == cell_room) no_room_for_cell();
     int number = self * cell_room + cells_made++;
     struct cell *cell = &cells[number];
     for (int s = 0; s < OCTANTS; s++) cell->slots[s] = 0;
@@ -179,7 +183,7 @@ static int part(int level, int first, int first_cost, int second, int second_cos
     struct place one = place_of(position_of(first)), other = place_of(position_of(second));
     int top = new_cell(), number = top;
     for (;; level++) {
-        if (level == LEVELS) trivium_fail("barnes: two bodies are at the same place");
+        if (level == LEVELS) trivium_fail("barnes: two bodies are at the same place: take another seed (-g)");
         struct cell *cell = &cells[number];
         int slot = slot_of(one, level), slot_of_other = slot_of(other, level);
         if (slot != slot_of_other) {
@@ -265,7 +269,7 @@ static void make_root(void) {
     cells_made = 0;
     if (self == 0) new_cell();
     choose_root(nodes > 1 ? trivium_reduce_max(farthest) : farthest);
-    if (half >= FARTHEST) trivium_fail("barnes: a body has flown away");
+    if (half >= FARTHEST) trivium_fail("barnes: a body has flown away: fewer iterations (-i), or more bodies (-n)");
 }
 
 /* Takes, of the bodies in a cell, those before which others cost from `first` to less than `end`; `before` is what bodies before the cell cost. */
@@ -287,13 +291,17 @@ static void take_all(const struct cell *cell) {
     }
 }
 
+__attribute__((noreturn, noinline)) static void no_room_for_bodies(void) {
+    trivium_fail(sentence("barnes: node %d has %d bodies, and its protocol has room for %d: use more nodes, or fewer bodies (-n), or make room (MOST in barnes-update.c)", self, mine_count, MOST_BODIES));
+}
+
 /* This node's share: zones of equal cost, in the order of the tree. */
 static void share(void) {
     int64_t cost = cells[ROOT].cost;
     mine_count = 0;
     if (nodes > 1) take(&cells[ROOT], 0, cost * self / nodes, cost * (self + 1) / nodes);
     else take_all(&cells[ROOT]);
-    if (mine_count > MOST_BODIES) trivium_fail("barnes: a node has more bodies than its protocol has room for: use more nodes, or make room (MOST in barnes-update.c)");
+    if (mine_count > MOST_BODIES) no_room_for_bodies();
 }
 
 static void build_tree(void) {

@@ -29,7 +29,7 @@ static void give(int to, const struct particle *particle) {
 static const struct particle *take(int *come) {
     static int half = 1;
     *come = (int)remote_records_finish(0);
-    if (*come < 0) trivium_fail("dsmc: a node's buffer is full: give it more room (-r)");
+    if (*come < 0) buffer_is_full(self);
     half = !half;
     return halves[half];
 }

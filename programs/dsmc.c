@@ -61,6 +61,12 @@ static void open_exchange(void);
 static void give(int to, const struct particle *particle);
 static const struct particle *take(int *come);
 
+/* More particles go to a node in an iteration than its buffer has room for. */
+__attribute__((noreturn)) static void buffer_is_full(int node) {
+    trivium_fail(sentence("dsmc: node %d's buffer is full: more than %lld particles go there in an iteration: give it more room (-r), or take fewer particles (-n, -f)", node,
+                          (long long)options[ROOM].value));
+}
+
 #ifndef OTHER_EXCHANGE
 struct buffer {
     trivium_lock_t lock;
@@ -103,12 +109,12 @@ static void give(int to, const struct particle *particle) {
 }
 
 /* A place in a node's buffer for all that go there. */
-static struct particle *places(struct buffer *buffer, int wanted) {
+static struct particle *places(struct buffer *buffer, int node, int wanted) {
     trivium_lock(&buffer->lock);
     int64_t first = buffer->count;
     buffer->count = first + wanted;
     trivium_unlock(&buffer->lock);
-    if (first + wanted > options[ROOM].value) trivium_fail("dsmc: a node's buffer is full: give it more room (-r)");
+    if (first + wanted > options[ROOM].value) buffer_is_full(node);
     return buffer->particles + first;
 }
 
@@ -118,7 +124,7 @@ static const struct particle *take(int *come) {
     for (int k = 1; k < nodes; k++) {
         int to = (self + k) % nodes;
         if (last[to] < 0) continue;
-        struct particle *place = places(buffers[turn][to], going_to[to]);
+        struct particle *place = places(buffers[turn][to], to, going_to[to]);
         for (int i = last[to]; i >= 0; i = before[i]) *place++ = going[i];
         last[to] = -1, going_to[to] = 0;
     }
@@ -383,7 +389,9 @@ static void allocate(void) {
     int64_t time = options[ITERATIONS].value < LONGEST ? options[ITERATIONS].value : LONGEST;
     int64_t all = options[PARTICLES].value + time * options[INFLOW].value, share = nodes == 1 ? all : 2 * all / nodes + 1024;
     int most_cells = (int)trivium_reduce_max64(cell_count);
-    if (share > 1000000) trivium_fail("dsmc: a node might have more than 1000000 particles: fewer of them (-n, -f), or more nodes");
+    if (share > 1000000) {
+        trivium_fail(sentence("dsmc: a node might have %lld particles, and there is room for 1000000: fewer of them (-n, -f), fewer iterations (-i), or more nodes", (long long)share));
+    }
     room = (int)(share < all ? share : all);
     cells = own(sizeof *cells * (uint64_t)most_cells, "cells");
     particles = own(sizeof *particles * (uint64_t)room, "particles");

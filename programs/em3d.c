@@ -102,12 +102,36 @@ static void lay_out(void) {
     record_bytes = options[RECORD].value ? (int)options[RECORD].value / 8 * 8 : record;
     lists_bytes = options[LISTS].value ? (int)options[LISTS].value / 8 * 8 : lists;
     if (record_bytes < record || lists_bytes < lists) {
-        printf("em3d: a graph node with %d dependencies needs a record of %d bytes, and %d for its lists\n", most,
-               record, lists);
-        trivium_fail("em3d: records or lists are too small: raise -b or -l");
+        trivium_fail(sentence("em3d: records of %d bytes and lists of %d are too small: a graph node with %d dependencies needs %d and %d: raise -b or -l",
+               record_bytes, lists_bytes, most, record, lists));
     }
     stride = is_packed ? (int)sizeof(double) : record_bytes;
     shift = (int)options[SHIFT].value / 8 * 8;
+}
+
+/* Half of a processor's graph nodes, of which it has two kinds. */
+static void count_nodes(void) {
+    long long each = options[NODES].value, all = options[TOTAL].value;
+    if (all) each = all / processors;
+    if (each < KINDS) trivium_fail(sentence("em3d: every processor needs two graph nodes at least: make -t %d or more, or -n 2", KINDS * processors));
+    if (all % (KINDS * processors)) {
+        trivium_fail(sentence("em3d: %lld graph nodes are not as many E as H on each of %d processors: make -t a multiple of %d", all, processors, KINDS * processors));
+    }
+    if (each % KINDS) trivium_fail(sentence("em3d: %lld graph nodes of a processor are not as many E as H: make -n even", each));
+    half = (int)(each / KINDS);
+}
+
+/* A processor has lists, and records beside packed values; and processor 0 once more of all, if it checks the answer. */
+static void check_memory(void) {
+    long long own = (long long)KINDS * half * (lists_bytes + (is_packed ? record_bytes : 0));
+    long long checked = options[CHECK].value ? (long long)KINDS * half * processors * (lists_bytes + record_bytes + (is_packed ? stride : 0)) : 0;
+    if (own > PRIVATE_BYTES) {
+        trivium_fail(sentence("em3d: a processor's graph takes %lld bytes of private memory, which has %lld: fewer graph nodes (-t, -n) or dependencies (-d), or more processors", own, PRIVATE_BYTES));
+    }
+    if (own + checked > PRIVATE_BYTES) {
+        trivium_fail(sentence("em3d: to check the answer processor 0 takes %lld bytes of private memory, which has %lld: leave that out (-c 0), or take a smaller graph (-t, -n, -d)",
+               own + checked, PRIVATE_BYTES));
+    }
 }
 
 /* The processor that a remote dependency of `self` is on. */
@@ -128,7 +152,7 @@ static int choose_degree(uint64_t *random) {
 
 static void *allocate(size_t bytes) {
     void *room = malloc(bytes);
-    if (!room) trivium_fail("em3d: out of private memory: lower -n or -d");
+    if (!room) trivium_fail("em3d: no private memory is left: fewer graph nodes (-t, -n) or dependencies (-d), or leave the check out (-c 0)");
     return room;
 }
 
@@ -263,10 +287,9 @@ int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     int self = trivium_node();
     processors = trivium_nodes();
-    if (options[TOTAL].value) options[NODES].value = options[TOTAL].value / processors;
-    half = (int)options[NODES].value / 2;
-    if (half < 1) trivium_fail("em3d: every processor needs two graph nodes at least: raise -t or -n");
+    count_nodes();
     lay_out();
+    check_memory();
     check_homes();
 
     values_t *values[KINDS];

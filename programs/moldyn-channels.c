@@ -36,14 +36,14 @@ static const double *take(int section, int64_t number) {
 
 static void open_merge(void) {
     words = 3 * most_of_a_node();
-    if (nodes == 1) return;
     if (options[MERGE].value != IN_STAGES) trivium_fail("moldyn-channels: forces are merged through channels: leave out -m");
-    if (words > MOST) trivium_fail("moldyn-channels: a section is longer than what a channel brings at a time: use more nodes");
+    if (nodes == 1) return;
+    if (words > MOST) trivium_fail(sentence("moldyn-channels: a section has %d words, and a channel brings %d at a time: more nodes, or fewer cells (-b)", words, MOST));
     places = malloc(sizeof *places * nodes), merged = malloc(sizeof *merged * words);
     if (!places || !merged) trivium_fail("moldyn-channels: no memory");
     for (int p = 0; p < nodes; p++) {
         places[p] = trivium_alloc_on(p, sizeof(double) * (uint64_t)words * (PLACES + 1));
-        channel_open(p, places[p]);
+        channel_open(p, places[p], (int64_t)words * PLACES);
     }
     trivium_barrier();
 }

@@ -8,7 +8,8 @@
  * The first iteration is not measured. On one node there is nothing to merge, and forces go to their place at once: the program that speedups are held against.
  *
  * It checks itself: the pairs of the first list against those of one molecule (all have equally many on a face-centred cubic lattice), merged forces against a sum over all
- * other molecules, how far molecules have moved while a list is used, momentum and energy. The answer is the same to the last bit under every sequentially consistent
+ * other molecules, before the first step and after the last, how far molecules have moved while a list is used, momentum and energy; and node 0 does all iterations again
+ * alone, which brings all molecules to the same places to the last bit. The answer is the same to the last bit under every sequentially consistent
  * protocol at a given number of nodes, and with the forces merged through channels (moldyn-channels.c).
  */
 #include <math.h>
@@ -233,8 +234,8 @@ static void make_list(void) {
     memcpy(listed_at, positions + 3 * first, 3 * sizeof *listed_at * (end - first));
 }
 
-/* The forces on this node's molecules. */
-static const double *act(void) {
+/* What this node's pairs add to all forces. */
+__attribute__((always_inline)) static inline void add_pairs(void) {
     double way[3];
     memset(mine, 0, 3 * sizeof *mine * molecules);
     for (int k = 0; k < pair_count; k++) {
@@ -247,6 +248,11 @@ static const double *act(void) {
             from[d] -= way[d] * of;
         }
     }
+}
+
+/* The forces on this node's molecules. */
+static const double *act(void) {
+    add_pairs();
     return merge();
 }
 
@@ -333,6 +339,67 @@ static void check_momentum(void) {
     }
 }
 
+/* What a node has, for the one that does everything again. */
+struct part {
+    int (*pairs)[2], count, room;
+    double *adds; /* to all forces */
+};
+
+/* From now on this node is another one. */
+static void be(int node, const struct part *part, double *all_velocities) {
+    self = node;
+    velocities = all_velocities + 3 * first_of(node);
+    pairs = part->pairs, pair_count = part->count, pair_room = part->room;
+    mine = part->adds;
+}
+
+/* The force on one coordinate: what its own node adds, and then the next ones. */
+static double merged_again(const struct part *parts, int owner, int k) {
+    if (nodes == 1) return parts[0].adds[k];
+    FORCE sum = (FORCE)parts[owner].adds[k];
+    for (int stage = 1; stage < nodes; stage++) sum += (FORCE)parts[(owner + stage) % nodes].adds[k];
+    return sum;
+}
+
+/* An iteration of all nodes. */
+static void iterate_again(struct part *parts, double *all_velocities, double *force, int lists) {
+    for (int p = 0; p < nodes; p++) {
+        be(p, &parts[p], all_velocities);
+        if (lists) make_list();
+        add_pairs();
+        parts[p] = (struct part){pairs, pair_count, pair_room, mine};
+    }
+    for (int p = 0; p < nodes; p++) {
+        be(p, &parts[p], all_velocities);
+        int first = 3 * first_of(p);
+        for (int k = first; k < 3 * first_of(p + 1); k++) force[k] = merged_again(parts, p, k);
+        move(force + first);
+    }
+}
+
+/* All iterations by this node alone, the last thing that it does but for telling: molecules come to the same places. */
+static void check_iterations(void) {
+    const double *are = positions;
+    size_t bytes = sizeof(double) * 3 * (size_t)molecules;
+    double *all_velocities = malloc(bytes), *force = malloc(bytes);
+    struct part *parts = calloc((size_t)nodes, sizeof *parts);
+    positions = malloc(bytes);
+    if (!positions || !all_velocities || !force || !parts) trivium_fail("moldyn: no memory to do everything again: leave the check out (-c 0)");
+    for (int p = 0; p < nodes; p++) {
+        parts[p].adds = malloc(bytes);
+        if (!parts[p].adds) trivium_fail("moldyn: no memory to do everything again: leave the check out (-c 0)");
+        be(p, &parts[p], all_velocities);
+        initialise();
+    }
+    for (int64_t iteration = 0; iteration < options[ITERATIONS].value; iteration++) {
+        iterate_again(parts, all_velocities, force, iteration % options[EVERY].value == 0);
+    }
+    for (int n = 0; n < molecules; n++) {
+        if (!memcmp(are + 3 * n, positions + 3 * n, 3 * sizeof *are)) continue;
+        trivium_fail(sentence("moldyn: molecule %d is not where one node alone brings it: a force was wrong in some iteration", n));
+    }
+}
+
 /* All velocities' bits, in the order of the nodes. */
 static void print_digest(void) {
     uint64_t digest = 0;
@@ -367,7 +434,7 @@ int main(int argc, char **argv) {
     self = trivium_node(), nodes = trivium_nodes();
     int side = (int)options[SIDE].value;
     molecules = 4 * side * side * side;
-    if (molecules < nodes) trivium_fail("moldyn: a node has no molecule: more cells (-b), or fewer nodes");
+    if (molecules < nodes) trivium_fail(sentence("moldyn: a node has no molecule, for there are %d molecules and %d nodes: more cells (-b), or fewer nodes", molecules, nodes));
     box = cbrt(molecules / DENSITY);
     /* No pair of the lattice is as far apart as these: rounding would decide about it. */
     if (listed > box / 2) listed = 0.49 * box, cut_off = listed / 1.2;
@@ -405,5 +472,6 @@ int main(int argc, char **argv) {
     }
     if (self == 0) printf("moldyn: lists made again: %d\n", lists - 1);
     print_digest();
+    if (self == 0 && options[CHECK].value) check_iterations();
     return 0;
 }

@@ -12,8 +12,8 @@
 #define OTHER_MERGE
 #include "unstructured.c"
 
-/* The most words of one `put`, as the protocol has them unless it is told otherwise; and those of a mesh node's sums. */
-enum { MOST = 8192, WORDS = sizeof(node_t) / sizeof(int64_t) };
+/* The most words of one `put`, and of all that comes by a channel, as the protocol has them unless it is told otherwise; and those of a mesh node's sums. */
+enum { MOST = 8192, SPAN = 1048576, WORDS = sizeof(node_t) / sizeof(int64_t) };
 
 /* Mesh nodes, by their places. */
 struct list {
@@ -61,10 +61,17 @@ static void make_room(void) {
         senders += added[p].count > 0;
     }
     room = most * WORDS;
-    if (room > MOST) trivium_fail("unstructured-channels: a processor adds to more mesh nodes of another than a channel brings at a time: use more processors");
+    if (room > MOST) {
+        trivium_fail(sentence("unstructured-channels: a processor adds to %d mesh nodes of another, and a channel brings %d at a time: more processors, or a smaller mesh (-x, -y, -z)",
+                              most, MOST / (int)WORDS));
+    }
+    if ((int64_t)room * processors > SPAN) {
+        trivium_fail(sentence("unstructured-channels: a channel needs room for %lld words, and has %d: fewer processors, or a smaller mesh (-x, -y, -z)",
+                              (long long)room * processors, SPAN));
+    }
     for (int p = 0; p < processors; p++) {
         buffers[p] = trivium_alloc_on(p, sizeof(int64_t) * (uint64_t)room * (processors + 1));
-        channel_open(p, buffers[p]);
+        channel_open(p, buffers[p], (int64_t)room * processors);
     }
     trivium_barrier();
 }
@@ -83,6 +90,15 @@ static void give_all_back(void) {
     for (int used = 0; used < senders; used++) channel_used(self);
 }
 
+/* The place of a mesh node to which a processor says that it adds: one of this processor's. */
+static int own_place(int processor, int64_t place) {
+    if (place < sections[self] || place >= sections[self + 1]) {
+        trivium_fail(sentence("unstructured-channels: processor %d adds to the mesh node at place %lld, and processor %d has those from %d to %d", processor, (long long)place, self,
+                              sections[self], sections[self + 1] - 1));
+    }
+    return (int)place;
+}
+
 static void open_merge(void) {
     if (options[MERGE].value) trivium_fail("unstructured-channels: sums are merged through channels: -m is for unstructured alone");
     if (processors == 1) return;
@@ -96,7 +112,7 @@ static void open_merge(void) {
     }
     take_all();
     for (int p = 0; p < processors; p++) {
-        for (int i = 0; i < added[p].count; i++) added[p].places[i] = (int)from(p)[i];
+        for (int i = 0; i < added[p].count; i++) added[p].places[i] = own_place(p, from(p)[i]);
     }
     give_all_back();
     trivium_barrier();

@@ -98,8 +98,9 @@ static node_t *sums;   /* what this processor adds to all mesh nodes */
 
 /* Room whose pages are touched where they are used, and no others. */
 static void *allocate_room(size_t count, size_t bytes) {
-    void *room = malloc(count ? count * bytes : 1);
-    if (!room) trivium_fail("unstructured: no memory: a smaller mesh (-x, -y, -z)");
+    int64_t all = (int64_t)count * (int64_t)bytes;
+    void *room = all < PRIVATE_BYTES ? malloc(all ? (size_t)all : 1) : NULL;
+    if (!room) trivium_fail("unstructured: no private memory is left: a smaller mesh (-x, -y, -z), or leave the check out (-c 0)");
     return room;
 }
 
@@ -567,11 +568,24 @@ static void allocate_nodes(void) {
     sums = allocate_room((size_t)sections[processors], sizeof *sums);
 }
 
+/* Each processor has a mesh node; and processor 0, if it checks the values, has all that each adds to all. */
+static void check_sizes(int64_t mesh_nodes) {
+    if (mesh_nodes < processors) {
+        trivium_fail(sentence("unstructured: a processor has no mesh node, for there are %lld and %d processors: more cells (-x, -y, -z), or fewer nodes of the machine",
+                              (long long)mesh_nodes, processors));
+    }
+    int64_t checked = options[CHECK].value ? mesh_nodes * processors * (int64_t)sizeof(node_t) : 0;
+    if (checked > PRIVATE_BYTES) {
+        trivium_fail(sentence("unstructured: to check the values processor 0 takes %lld bytes of private memory, which has %lld: leave that out (-c 0), or take a smaller mesh (-x, -y, -z)",
+                              (long long)checked, PRIVATE_BYTES));
+    }
+}
+
 int main(int argc, char **argv) {
     read_options(argc, argv, options, OPTIONS);
     self = trivium_node(), processors = trivium_nodes();
     int x = (int)options[X].value, y = (int)options[Y].value, z = (int)options[Z].value;
-    if ((x + 1) * (y + 1) * (z + 1) < processors) trivium_fail("unstructured: a processor has no mesh node: more cells (-x, -y, -z), or fewer nodes of the machine");
+    check_sizes((int64_t)(x + 1) * (y + 1) * (z + 1));
     mesh = mesh_make(x, y, z, processors, (uint64_t)options[SEED].value);
     allocate_nodes();
     mine = build(self);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "options.h"
 #include "trivium.h"
 
 struct regions {
@@ -74,7 +75,7 @@ static inline void *room_for(size_t bytes) {
 static inline struct regions divide(int64_t x, int64_t y, int64_t z, int nodes) {
     enum { MOST = 1000000 };
     const int from[3] = {0, 0, 0};
-    if (x * y * z > MOST) trivium_fail("dsmc: there are more than 1000000 cells: fewer of them (-x, -y, -z)");
+    if (x * y * z > MOST) trivium_fail(sentence("dsmc: there are %lld cells, and room for %d: fewer of them (-x, -y, -z)", (long long)(x * y * z), MOST));
     struct regions all = {.side = {(int)x, (int)y, (int)z}, .cells = (int)(x * y * z)};
     all.of_x = room_for(sizeof *all.of_x * (size_t)x), all.of_y = room_for(sizeof *all.of_y * (size_t)y);
     for (int i = 0; i < x; i++) all.of_x[i] = (int)(i * y * z);

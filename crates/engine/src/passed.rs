@@ -12,10 +12,10 @@ use crate::set::Set;
 use trivium_protocol::{EventKind, Named, OpId, Type};
 
 impl Engine {
-    /// The words of a call's arguments. Scalars are looked at where the event is handled, but for those that may be `none`.
+    /// The words of a call's arguments.
     ///
     /// # Errors
-    /// What is wrong with a list, an array or a value that may be `none`, in words for whoever made the call.
+    /// What is wrong with one, in words for whoever made the call.
     pub fn words_passed(&self, op: OpId, passed: &[i64]) -> Result<Vec<i64>, String> {
         let declared = &self.protocol.ops[op.index()].args;
         let (mut words, mut left) = (Vec::new(), passed);
@@ -43,8 +43,13 @@ impl Engine {
                     let value = array.to_words(elements.iter().copied()).0;
                     words.extend(value[..array.words()].iter().map(|word| word.cast_signed()));
                 }
-                (_, own) => {
-                    let checked = own.iter().try_for_each(|value| self.check_passed(&named.ty, *value));
+                (shape, own) => {
+                    let optional = own.iter().try_for_each(|value| self.check_passed(&named.ty, *value));
+                    let checked = optional.and_then(|()| match (shape, own) {
+                        (Shape::Scalar(cell), [value]) => cell.check(*value),
+                        (Shape::Set(cell), own) => cell.check(own),
+                        _ => Ok(()),
+                    });
                     checked.map_err(|what| format!("`{}`: {what}", named.name))?;
                     words.extend(own);
                 }

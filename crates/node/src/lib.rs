@@ -42,8 +42,9 @@ mod thread;
 
 pub use crate::core::{NodeCore, allows};
 pub use call::{
-    AT_BARRIER, AccessFor, AccessHost, CallHost, DEADLOCK, LEFT_MAIN, LEFT_OVER, ProgramAccess, STALLS, Sleep, Stood,
-    Stopped, byte_of, call, cannot_come, data_text, disagree, has_left, reach_shared, standing_at, with_remedy,
+    ACCESS_WAITS, AT_BARRIER, AccessFor, AccessHost, CallHost, DEADLOCK, LEFT_MAIN, LEFT_OVER, ProgramAccess, STALLS,
+    Sleep, Stood, Stopped, byte_of, call, cannot_come, data_text, disagree, has_left, reach_shared, standing_at,
+    with_remedy,
 };
 pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
 pub use handler::{

@@ -49,6 +49,16 @@ pub fn may_look_at_forgotten(protocol: &Protocol) -> bool {
         && (any_step(protocol, is_looked_at) || any_expr(protocol, |expr| matches!(expr, ExprKind::Memory(_))))
 }
 
+/// Whether the contents of a block change by stores of threads alone, which happen where a node may write the block: handlers do no more than send a block's
+/// contents, and put what has come into the copy of the same block.
+pub fn only_threads_store(protocol: &Protocol) -> bool {
+    let stores = |step: &StepKind| {
+        matches!(step, StepKind::Complete | StepKind::Perform(_) | StepKind::InstallOwn(_)) || moves_by_address(step)
+    };
+    let lists = |step: &StepKind| matches!(step, StepKind::Send { payload: PayloadSource::List(_), .. });
+    !protocol.cached && !any_step(protocol, |step| stores(step) || lists(step) || sends_other_block(step))
+}
+
 /// Whether steps read or write the copy of the present block.
 fn touches(steps: &[Step]) -> bool {
     steps.iter().any(|step| touches_copy(&step.kind) || inner(&step.kind).any(touches))

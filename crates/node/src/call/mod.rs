@@ -17,8 +17,8 @@ mod stood;
 pub use binding::disagree;
 pub use reach::{AccessHost, Stopped, reach_shared};
 pub use stood::{
-    AT_BARRIER, DEADLOCK, LEFT_MAIN, LEFT_OVER, STALLS, Stood, byte_of, cannot_come, data_text, has_left, standing_at,
-    with_remedy,
+    ACCESS_WAITS, AT_BARRIER, DEADLOCK, LEFT_MAIN, LEFT_OVER, STALLS, Stood, byte_of, cannot_come, data_text, has_left,
+    standing_at, with_remedy,
 };
 
 use crate::error::NodeError;

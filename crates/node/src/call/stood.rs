@@ -67,6 +67,9 @@ pub const LEFT_OVER: &str = "deadlock: all nodes have finished, and messages sta
 /// The remedy where messages stall, and nothing else is left.
 pub const STALLS: &str = "a message stalls as long as its receiver's answer is `stall`, and keeps back what is after it on its lane: `trivium check` on the protocol finds such a deadlock; if it finds none, the program never does what the message waits for";
 
+/// The remedy where an access waits, and some nodes have ended.
+pub const ACCESS_WAITS: &str = "an access waits for its protocol: `trivium check` on it finds the shortest counterexample that ends in a deadlock; if it finds none, a node has left main before it did what the access waits for";
+
 /// A deadlock with its remedy. Where nodes have ended before others, the remedy is theirs, and so is the exit code: the first that is not 0.
 pub fn with_remedy(error: NodeError, left: &BTreeMap<usize, i32>) -> NodeError {
     let exit_code = left.values().copied().find(|&code| code != 0).unwrap_or(0);

@@ -114,16 +114,16 @@ impl NodeError {
         self.note(note)
     }
 
-    /// The same error, with where the program of `who` stood, the innermost call first.
+    /// The same error, with where the program of `who` stood, the innermost call first. If it has a place already, as one of a protocol has, both are told.
     pub fn standing(mut self, who: &str, stack: &[SourceLocation]) -> NodeError {
         let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
-        if let Some((file, line)) = stack.get(own).and_then(|place| place.line.as_ref()) {
-            self.place.get_or_insert(format!("{file}:{line}"));
-        }
+        let line = stack.get(own).and_then(|place| place.line.as_ref()).map(|(file, line)| format!("{file}:{line}"));
+        let at = line.filter(|line| self.place.get_or_insert_with(|| line.clone()) != line);
+        let at = at.map_or(String::new(), |line| format!(" at {line}"));
         let mut names = SourceLocation::functions(stack, own);
         names.dedup();
         let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
-        self.notes.insert(0, format!("{who}{within}"));
+        self.notes.insert(0, format!("{who}{at}{within}"));
         let callers: Vec<String> = {
             let callers = stack.iter().skip(own + 1).filter(|place| !place.is_translation());
             callers.map(SourceLocation::to_string).collect()

@@ -78,7 +78,8 @@ impl Effects {
         let handler = outcome.handler.map(|id| &role.handlers[id.index()]);
         let name = handler.map_or("", |handler| handler.name.as_str());
         let what = self.trouble.as_deref().unwrap_or_default();
-        let error = NodeError::subject(format!("{who}: handler {name} of object {}: {what}", outcome.object.id));
+        let error = NodeError::subject(format!("{who}: handler {name} of object {}: {what}", outcome.object.id))
+            .help("`trivium check` on the protocol finds the shortest counterexample, if the fault is the protocol's");
         match handler.and_then(|handler| engine.protocol().sources.known_place(handler.span)) {
             Some(place) => error.at(place.to_string()),
             None => error,

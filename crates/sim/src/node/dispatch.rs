@@ -18,6 +18,9 @@ use trivium_node::{
 };
 use trivium_protocol::{EventKind, RoleId};
 
+/// Nobody but the simulator takes lines out of a cache.
+pub(super) const STALE: &str = "a tag is lowered by a bus transaction that takes the block's lines out of the cache: this is a mistake in Trivium, please report it";
+
 /// A handler may take so many cycles: the watchdog.
 const WATCHDOG: u64 = 1_000_000;
 
@@ -174,7 +177,10 @@ impl NodeState {
         let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
             Ok(outcome) => self.ended(&shared, &dispatched, event.as_ref(), outcome, handling),
-            Err(fault) => Err(self.broken(engine, fault, start)),
+            Err(fault) => {
+                self.goes_wrong(event.as_ref());
+                Err(self.broken(engine, fault, start))
+            }
         }
     }
 
@@ -302,7 +308,10 @@ impl NodeState {
         let handling = std::mem::replace(&mut self.handling, resting);
         match &outcome {
             Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome, handling),
-            Err(fault) => Err(self.broken(engine, fault, start)),
+            Err(fault) => {
+                self.goes_wrong(Some(event));
+                Err(self.broken(engine, fault, start))
+            }
         }
     }
 
@@ -334,6 +343,7 @@ impl NodeState {
     ) -> Result<(), NodeError> {
         let engine = &*shared.protocols.engines[dispatched.protocol];
         if handling.effects.trouble.is_some() {
+            self.goes_wrong(event);
             let who = format!("node {}, cycle {}", self.core.me, handling.start);
             return Err(handling.effects.troubled(engine, outcome, &who));
         }
@@ -341,6 +351,7 @@ impl NodeState {
             handling.timing.stretches = self.recording.then(Vec::new);
         }
         self.note_states(engine, &handling)?;
+        self.look_at_copies(&handling, engine, outcome)?;
         if shared.protocols.performs_for_threads[dispatched.protocol] {
             self.note_asked(&handling, event, outcome);
         }
@@ -354,7 +365,7 @@ impl NodeState {
         }
         let (start, end) = (handling.start, handling.timing.end);
         if end - start > WATCHDOG {
-            return Err(self.endless(start, end));
+            return Err(self.endless(engine, outcome, end - start, start));
         }
         if let Some((to, credit)) = &dispatched.credit {
             self.post_credit(*to, handling.timing.read + self.shared.machine.network.latency, *credit);
@@ -395,12 +406,60 @@ impl NodeState {
 
     /// A handler took longer than any may.
     #[cold]
-    fn endless(&self, start: u64, end: u64) -> NodeError {
-        NodeError::subject(format!(
-            "node {}, cycle {start}: a handler takes {} cycles, more than {WATCHDOG}",
-            self.core.me,
-            end - start
-        ))
+    fn endless(&self, engine: &Engine, outcome: &Outcome, cycles: u64, start: u64) -> NodeError {
+        let what = format!("takes {cycles} cycles, more than {WATCHDOG}: its node does nothing else meanwhile");
+        self.of_handler(engine, outcome, start, &what).help(
+            "let the handler do less at a time, and start a task for the rest (`start`); what its steps cost stands in the machine's file",
+        )
+    }
+
+    /// An error about a handler that has begun at cycle `start` and has ended: who did what, and where that stands.
+    #[cold]
+    fn of_handler(&self, engine: &Engine, outcome: &Outcome, start: u64, what: &str) -> NodeError {
+        let protocol = engine.protocol();
+        let role = &protocol.roles[outcome.role.index()];
+        let handler = outcome.handler.map(|id| &role.handlers[id.index()]);
+        let name = handler.map_or(String::new(), |handler| format!(".{}", handler.name));
+        let object = format!("{} {}", protocol.objects[outcome.object.kind.index()], outcome.object.id);
+        let error = NodeError::subject(format!(
+            "node {}, cycle {start}: handler {}.{}{name} of {object} {what}",
+            self.core.me, protocol.name, role.name
+        ));
+        match handler.and_then(|handler| protocol.sources.known_place(handler.span)) {
+            Some(place) => error.at(place.to_string()),
+            None => error,
+        }
+    }
+
+    /// A handler has ended. Golden checks: where it has lowered a tag, the processor's cache has no line that allows more; and where what is stored last is
+    /// promised, it is written down what the node's copies are of the blocks whose tags it has changed.
+    #[inline]
+    pub(super) fn look_at_copies(
+        &mut self,
+        handling: &Handling,
+        engine: &Engine,
+        outcome: &Outcome,
+    ) -> Result<(), NodeError> {
+        for &block in &handling.lowered {
+            if let Some(address) = self.stale_line(block) {
+                return Err(self.stale(engine, outcome, handling.start, (block, address)));
+            }
+        }
+        if self.shared.looks_at_copies[handling.effects.protocol] {
+            for at in handling.tags_before..self.watched.tag_changes.len() {
+                self.note_copy(at);
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn stale(&self, engine: &Engine, outcome: &Outcome, start: u64, (block, address): (Object, u32)) -> NodeError {
+        let what = format!(
+            "lowers the tag of block {}, and the processor's cache still has the line of {address:#x}, a stale hit for the next access",
+            block.id
+        );
+        self.of_handler(engine, outcome, start, &what).help(STALE)
     }
 
     /// Notes a handler that has ended, for a trace and for what it leads to; for how many cycles it kept the engine, or the

@@ -1,8 +1,8 @@
 //! What a running handler leaves in the simulator, to be priced when it has ended.
 
 use crate::events::Envelope;
-use crate::node::NodeState;
-use crate::node::watch::TagChange;
+use crate::node::watch::{Contents, TagChange};
+use crate::node::{NodeState, Watched};
 use crate::reports::timeline::Cause;
 use crate::timing::engines::{Assembled, RecordKey};
 use crate::timing::folding::{NO_CODE, Numbered, Path, Paths, code_of, with_numbers};
@@ -10,7 +10,7 @@ use crate::timing::gtlb::Addressed;
 use crate::timing::interface::Interface;
 use crate::timing::jump_table::Dispatching;
 use crate::timing::pricing::HandlerTime;
-use trivium_engine::number::fit;
+use trivium_engine::number::{fit, index};
 use trivium_engine::{HandlerAccess, Node, Object, Outgoing};
 use trivium_node::{Carried, Data, Effects, HandlerHost, HandlerMemory, NodeCore, Primitive};
 use trivium_protocol::{Access, LaneId, Line};
@@ -32,6 +32,8 @@ pub(crate) struct Handling {
     pub numbered: Numbered,
     /// How many tag changes the world has not looked at are older than it.
     pub tags_before: usize,
+    /// The blocks whose tags it has lowered.
+    pub lowered: Vec<Object>,
     /// Its messages in order; when they leave is not known yet.
     #[expect(clippy::vec_box, reason = "they are handed on by their address")]
     pub sends: Vec<Box<Envelope>>,
@@ -66,6 +68,7 @@ impl Handling {
         self.numbered.restart(object);
         self.primitives.clear();
         self.sends.clear();
+        self.lowered.clear();
         self.evicts = false;
         self.requested = None;
         self.probed = None;
@@ -93,7 +96,19 @@ impl NodeState {
     pub(crate) fn note_tag(&mut self, protocol: usize, block: Object, to: Access, time: u64) {
         let (home, protocol) =
             (self.core.home_of_block(block), fit(protocol, "a protocol of a run, of which there are at most 65536"));
-        self.watched.tag_changes.push(TagChange { time, node: self.core.me, block: block.id, to, home, protocol });
+        let change = TagChange { time, node: self.core.me, block: block.id, to, home, protocol, copy: None };
+        self.watched.tag_changes.push(change);
+    }
+}
+
+impl NodeState {
+    /// Writes down what the node's copy of a block is whose tag has changed.
+    pub(super) fn note_copy(&mut self, at: usize) {
+        let Watched { tag_changes, bytes, .. } = &mut self.watched;
+        bytes.resize(index(self.shared.protocols.block), 0);
+        let change = &mut tag_changes[at];
+        let read = self.core.memory.read(u64::from(change.block) * self.shared.protocols.block, bytes);
+        change.copy = read.is_ok().then(|| Contents::of(bytes));
     }
 }
 
@@ -186,6 +201,7 @@ impl HandlerHost for NodeState {
         self.blame_tag(block, from, to, self.handling.evicts, self.handling.start);
         if to < from {
             self.lower_lines(block, to);
+            self.handling.lowered.push(block);
         }
         if self.shared.protocols.watched[self.handling.effects.protocol] {
             // A tag that a handler changes twice is seen as the handler leaves it: no other event comes between.

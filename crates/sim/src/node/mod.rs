@@ -10,6 +10,8 @@ pub(crate) mod calls;
 pub(crate) mod checks;
 mod dispatch;
 pub(crate) mod estimate;
+#[cfg(test)]
+mod faults_tests;
 pub(crate) mod forced;
 mod frames;
 mod homes;
@@ -96,6 +98,8 @@ pub(crate) struct Counts {
 pub(crate) struct Watched {
     /// Tag changes.
     pub tag_changes: Vec<TagChange>,
+    /// The bytes of a block whose copy is looked at.
+    bytes: Vec<u8>,
     /// Accesses that handlers have performed for threads, or completed.
     pub asked: Vec<AskedNote>,
     /// First stores to blocks.

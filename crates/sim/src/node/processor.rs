@@ -4,6 +4,7 @@ use crate::events::Arrival;
 use crate::machine::price::Transaction;
 use crate::machine::ratio::Ratio;
 use crate::node::NodeState;
+use crate::node::dispatch::STALE;
 use crate::node::watch::FirstStore;
 use crate::reports::counters::{Counters, Spent};
 use crate::reports::timeline::{Cause, Reason, Stretch, Work, Worker};
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, AccessStep, CounterUse, Executed, ProgramFault, SHARED_BASE, StackFrame};
 use trivium_node::{
-    AccessFor, AccessHost, CallHost, EventNumber, NodeSaid, ProgramAccess, Purpose, RUNNING, Stopped, Thread, Wait,
-    reach_shared, shared_u32,
+    AccessFor, AccessHost, CallHost, EventNumber, NodeError, NodeSaid, ProgramAccess, Purpose, RUNNING, Stopped,
+    Thread, Wait, reach_shared, shared_u32,
 };
 use trivium_protocol::{Access, OpId};
 
@@ -391,10 +392,22 @@ impl NodeState {
         if allowed {
             return Ok(());
         }
-        Err(ProgramFault::new(format!(
-            "node {}: a stale hit at {address:#x}: the tag of block {} is {tag}",
-            self.core.me, block.id
-        )))
+        let what =
+            format!("node {}: a stale hit at {address:#x}: the tag of block {} is {tag}", self.core.me, block.id);
+        Err(self.fail(NodeError::subject(what).help(STALE)))
+    }
+
+    /// The address of a line of a block that the cache holds, and with it allows more than the block's tag.
+    pub(super) fn stale_line(&self, block: Object) -> Option<u32> {
+        let tag = self.core.tags.known(block.id)?;
+        let (offset, bytes) = (self.core.offset_of(block), self.shared.protocols.block);
+        let shared = SHARED_BASE + shared_u32(offset);
+        let private = match self.core.parts.is_empty() {
+            true => None,
+            false => self.core.parts.private_of(offset, bytes).map(|range| range.start),
+        };
+        let mut starts = std::iter::once(shared).chain(private);
+        starts.find_map(|from| self.model.cache.beyond(from, shared_u32(bytes), tag))
     }
 
     /// Notes the first store to a block between two barriers, if its protocol assumes that nobody else makes one.

@@ -13,7 +13,8 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 use trivium_node::Protocols;
-use trivium_protocol::{HandlerId, RoleId};
+use trivium_protocol::copies::only_threads_store;
+use trivium_protocol::{HandlerId, Promise, RoleId};
 
 /// What all nodes share; none changes anything of it that could be felt.
 pub struct Shared {
@@ -23,6 +24,8 @@ pub struct Shared {
     pub machine: Machine,
     /// The states of blocks on which an access depends that its library checks.
     pub(crate) classes: Classes,
+    /// Of each protocol, whether it is looked at what a node's copy of a block is when its tag changes: the protocol promises that this is what was stored last.
+    pub(crate) looks_at_copies: Vec<bool>,
     /// Its cycles of a unit of the work that programs do.
     pub(crate) cycles_of_work: Ratio,
     /// The cycles of which notes are kept for a trace, if any are.
@@ -73,6 +76,7 @@ impl Shared {
             jump_table: JumpTable::new(&machine, &protocols),
             addressing: Addressing::new(&machine, &protocols),
             handlers: HandlerNumbers::new(&protocols),
+            looks_at_copies: (0..protocols.engines.len()).map(|number| looks_at_copies(&protocols, number)).collect(),
             protocols: Rc::new(protocols),
             cycles_of_work: machine.processor.cycles_of_work(),
             machine,
@@ -97,6 +101,11 @@ impl Shared {
     pub(crate) fn much_is_taken(&self) -> bool {
         self.taken.get() >= MUCH
     }
+}
+
+fn looks_at_copies(protocols: &Protocols, number: usize) -> bool {
+    let protocol = protocols.engines[number].protocol();
+    protocols.watched[number] && protocol.promises.contains(&Promise::LastWrite) && only_threads_store(protocol)
 }
 
 /// The handlers of all protocols in one row, so that what is counted of them is a list.

@@ -1,7 +1,7 @@
 //! An access that is tried again and again and does not come to its end, whatever else goes on (`docs/semantics.md`, section 5).
 
 use crate::node::NodeState;
-use trivium_engine::Object;
+use trivium_engine::{Event, Object};
 use trivium_node::NodeError;
 
 /// So many handlers of one block run on a node while an access of its program waits for the block, before that access is said to
@@ -17,8 +17,8 @@ pub(crate) struct Tried {
     since: u64,
     /// How many handlers of its block have run on this node since.
     handlers: u64,
-    /// Whether that was one too many.
-    is_refused: bool,
+    /// Whether something went wrong with what its program does there.
+    went_wrong: bool,
 }
 
 impl NodeState {
@@ -40,8 +40,14 @@ impl NodeState {
         if self.tried.handlers < REFUSALS || waited < self.shared.stall_limit.get() {
             return Ok(());
         }
-        self.tried.is_refused = true;
+        self.tried.went_wrong = true;
         Err(self.refused(object, waited))
+    }
+
+    /// The handler of an event fails, and the event is an access or a call of its program.
+    #[cold]
+    pub(super) fn goes_wrong(&mut self, event: Option<&Event>) {
+        self.tried.went_wrong |= event.is_some_and(|event| event.has_caller());
     }
 
     /// What its program does next is another access.
@@ -49,9 +55,9 @@ impl NodeState {
         self.tried.handlers = 0;
     }
 
-    /// Whether its program's access has made no progress for too long.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.tried.is_refused
+    /// Whether something went wrong with what its program does now: it has made no progress for too long, or its handler has failed.
+    pub(crate) fn stands_where_it_failed(&self) -> bool {
+        self.tried.went_wrong
     }
 
     #[cold]

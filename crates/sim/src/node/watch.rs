@@ -1,9 +1,14 @@
-//! The golden check: at most one node may write a block, and then no other may read it.
+//! The golden checks: at most one node may write a block, and then no other may read it; and who gets access to a block has what was stored
+//! there last.
 
+use rustc_hash::FxHasher;
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::Hasher;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use trivium_engine::Node;
-use trivium_engine::number::fit;
+use trivium_engine::number::{fit, low_u16};
+use trivium_guest::SHARED_BASE;
 use trivium_node::{About, NodeError};
 use trivium_protocol::Access;
 
@@ -25,12 +30,31 @@ pub struct TagChange {
     pub home: Node,
     /// Under which protocol.
     pub protocol: u16,
+    /// What the node's copy of the block is then, where that is looked at.
+    pub copy: Option<Contents>,
+}
+
+/// What a copy of a block is, in few bits: two copies with other ones differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents(NonZeroU64);
+
+impl Contents {
+    /// Bits of it; the rest of a word tells which node stored it.
+    const BITS: u32 = 48;
+
+    /// That of a copy with these contents.
+    pub fn of(contents: &[u8]) -> Contents {
+        let mut hasher = FxHasher::default();
+        hasher.write(contents);
+        Contents(NonZeroU64::MIN | hasher.finish() & ((1 << Contents::BITS) - 1))
+    }
 }
 
 /// So many blocks have their holders side by side.
 const PAGE: usize = 256;
 
-/// Of each node one bit, in as many words as the nodes need: that of who can read. Then one word for who can write.
+/// Of each node one bit, in as many words as the nodes need: that of who can read. Then one word for who can write, and one for what was stored
+/// last: the copy of the node that could write before, with its number; 0 if that is not known.
 /// A table of words is several times smaller than one of sets, and each tag change of all nodes looks into it.
 struct Holders<'a>(&'a mut [u64]);
 
@@ -44,6 +68,8 @@ const FIRST: u64 = 2;
 /// The tags of all nodes for the blocks of protocols that promise a single writer.
 #[derive(Clone, Debug)]
 pub struct Watch {
+    /// Bytes of a block.
+    block: u64,
     /// Words for each block.
     each: usize,
     /// The holders of blocks, where any has been touched.
@@ -53,7 +79,7 @@ pub struct Watch {
 }
 
 fn words_of_block(nodes: u32) -> usize {
-    nodes.div_ceil(u64::BITS) as usize + 1
+    nodes.div_ceil(u64::BITS) as usize + 2
 }
 
 /// Bytes that are kept for a block that any of so many nodes has touched.
@@ -62,9 +88,9 @@ pub(crate) fn bytes_for_block(nodes: u32) -> u64 {
 }
 
 impl Watch {
-    /// Nobody has touched anything; there are so many nodes.
-    pub fn new(nodes: u32) -> Watch {
-        Watch { each: words_of_block(nodes), pages: Vec::new(), bound: VecDeque::new() }
+    /// Nobody has touched anything; there are so many nodes, and blocks of so many bytes.
+    pub fn new(nodes: u32, block: u64) -> Watch {
+        Watch { block, each: words_of_block(nodes), pages: Vec::new(), bound: VecDeque::new() }
     }
 
     fn holders(&mut self, block: u32) -> Holders<'_> {
@@ -88,7 +114,7 @@ impl Watch {
     /// change.
     ///
     /// # Errors
-    /// Two nodes have a block of which one may write it.
+    /// Two nodes have a block of which one may write it, or a node gets access to a copy that is not what was stored last.
     pub fn apply(&mut self, change: &TagChange, first: impl FnOnce() -> Access) -> Result<(), NodeError> {
         while let Some((_, blocks)) = self.bound.pop_front_if(|bound| bound.0 <= change.time) {
             for block in blocks {
@@ -99,20 +125,55 @@ impl Watch {
         if holders.are_unknown() {
             holders.set(change.home, first());
         }
-        let Some((writer, other)) = holders.set(change.node, change.to) else { return Ok(()) };
+        let stored = change.copy.and_then(|copy| holders.compare(change.node, change.to, copy));
+        let Some((writer, other)) = holders.set(change.node, change.to) else {
+            return stored.map_or(Ok(()), |by| Err(self.is_old(change, by)));
+        };
         let what = format!(
-            "at cycle {} node {writer} may write block {}, and node {other} may access it too",
-            change.time, change.block
+            "at cycle {} node {writer} may write {}, and node {other} may access it too",
+            change.time,
+            self.told(change)
         );
         Err(NodeError::subject(what)
             .help("the protocol promises `single_writer` (single-writer/multiple-reader): `trivium check` finds the shortest counterexample"))
     }
+
+    /// The block of a change, and where it lies.
+    fn told(&self, change: &TagChange) -> String {
+        format!("block {} (address {:#x})", change.block, u64::from(SHARED_BASE) + u64::from(change.block) * self.block)
+    }
+
+    #[cold]
+    fn is_old(&self, change: &TagChange, by: Node) -> NodeError {
+        let gets = if change.to == Access::Write { "write" } else { "read" };
+        NodeError::subject(format!(
+            "at cycle {} node {} gets {gets} access to {}, and its copy is not what node {by} had stored when it gave its access up",
+            change.time,
+            change.node,
+            self.told(change)
+        ))
+        .help("the protocol promises `last_write`: the data must be there before the access (`install`), and be those of the last writer; `trivium check` finds the shortest counterexample")
+    }
 }
 
 impl Holders<'_> {
-    fn split(&mut self) -> (&mut [u64], &mut u64) {
-        let (writer, readers) = self.0.split_last_mut().expect("at least one word for readers and one for the writer");
-        (readers, writer)
+    fn split(&mut self) -> (&mut [u64], &mut u64, &mut u64) {
+        let [readers @ .., writer, stored] = &mut *self.0 else { unreachable!("at least a word for each of them") };
+        (readers, writer, stored)
+    }
+
+    /// A node's access is about to change, and this is its copy. Gives the node that stored last, if the copy is another than it had.
+    fn compare(&mut self, node: Node, access: Access, copy: Contents) -> Option<Node> {
+        let (_, writer, stored) = self.split();
+        if *writer == FIRST + u64::from(node) {
+            if access != Access::Write {
+                *stored = copy.0.get() | u64::from(node) << Contents::BITS;
+            }
+            return None;
+        }
+        let differs =
+            access != Access::None && *stored != 0 && (*stored ^ copy.0.get()) << (u64::BITS - Contents::BITS) != 0;
+        differs.then(|| low_u16(*stored >> Contents::BITS))
     }
 
     fn are_unknown(&mut self) -> bool {
@@ -121,7 +182,7 @@ impl Holders<'_> {
 
     /// A node's access changes. If one can write and another can access the block too, gives both.
     fn set(&mut self, node: Node, access: Access) -> Option<(Node, Node)> {
-        let (readers, writer) = self.split();
+        let (readers, writer, _) = self.split();
         let (word, bit) = (usize::from(node) / 64, 1 << (node % 64));
         readers[word] &= !bit;
         if *writer == FIRST + u64::from(node) || *writer == UNTOUCHED {
@@ -192,15 +253,15 @@ mod tests {
 
     #[test]
     fn a_second_writer_is_seen() {
-        let mut watch = Watch::new(70);
-        let change = |time, node, to| TagChange { time, node, block: 3, to, home: 0, protocol: 0 };
+        let mut watch = Watch::new(70, 32);
+        let change = |time, node, to| TagChange { time, node, block: 3, to, home: 0, protocol: 0, copy: None };
         let home = || Access::Write;
         watch.apply(&change(5, 0, Access::Read), home).unwrap();
         watch.apply(&change(9, 1, Access::Read), home).unwrap();
         watch.apply(&change(10, 0, Access::None), home).unwrap();
         watch.apply(&change(11, 1, Access::Write), home).unwrap();
         let error = watch.apply(&change(12, 2, Access::Read), home).unwrap_err();
-        assert!(error.what.contains("node 1 may write block 3, and node 2"), "{error}");
+        assert!(error.what.contains("node 1 may write block 3 (address 0x40000060), and node 2"), "{error}");
         watch.forget(20, 2..4);
         watch.apply(&change(20, 2, Access::None), home).unwrap();
         assert!(watch.apply(&change(21, 2, Access::Read), home).is_err(), "the home may write it again");
@@ -208,10 +269,35 @@ mod tests {
         watch.apply(&change(30, 0, Access::None), home).unwrap();
         watch.apply(&change(31, 69, Access::Read), home).unwrap();
         let error = watch.apply(&change(32, 65, Access::Write), home).unwrap_err();
-        assert!(error.what.contains("node 65 may write block 3, and node 69"), "{error}");
+        assert!(error.what.contains("node 65 may write block 3 (address 0x40000060), and node 69"), "{error}");
         watch.forget(40, 2..4);
         watch.apply(&change(40, 0, Access::Write), home).unwrap();
         let error = watch.apply(&change(41, 69, Access::Write), home).unwrap_err();
-        assert!(error.what.contains("node 0 may write block 3, and node 69"), "{error}");
+        assert!(error.what.contains("node 0 may write block 3 (address 0x40000060), and node 69"), "{error}");
+    }
+
+    /// The copy with which a node's write access ends is what others must have.
+    #[test]
+    fn an_old_copy_is_seen() {
+        let mut watch = Watch::new(300, 64);
+        let change = |time, node, to, contents: &[u8]| {
+            let copy = Some(Contents::of(contents));
+            TagChange { time, node, block: 3, to, home: 0, protocol: 0, copy }
+        };
+        let home = || Access::Write;
+        watch.apply(&change(5, 0, Access::Read, b"first"), home).unwrap();
+        watch.apply(&change(9, 299, Access::Read, b"first"), home).unwrap();
+        let error = watch.clone().apply(&change(11, 2, Access::Read, b"nothing"), home).unwrap_err();
+        assert!(error.what.contains("cycle 11 node 2 gets read access to block 3 (address 0x400000c0)"), "{error}");
+        assert!(error.what.contains("not what node 0 had stored"), "{error}");
+        watch.apply(&change(12, 0, Access::None, b"first"), home).unwrap();
+        watch.apply(&change(13, 299, Access::Write, b"first"), home).unwrap();
+        watch.apply(&change(20, 299, Access::None, b"second"), home).unwrap();
+        let error = watch.clone().apply(&change(21, 0, Access::Write, b"first"), home).unwrap_err();
+        assert!(error.what.contains("node 0 gets write access") && error.what.contains("not what node 299"), "{error}");
+        watch.apply(&change(21, 0, Access::Write, b"second"), home).unwrap();
+        watch.forget(30, 2..4);
+        watch.apply(&change(31, 0, Access::Read, b"third"), home).unwrap();
+        watch.apply(&change(32, 1, Access::Read, b"third"), home).unwrap();
     }
 }

@@ -5,18 +5,20 @@ use super::stacks::Known;
 use crate::node::NodeState;
 use trivium_engine::Object;
 use trivium_node::{
-    DEADLOCK, LEFT_OVER, Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy,
+    ACCESS_WAITS, DEADLOCK, LEFT_OVER, Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy,
 };
 
 impl World {
     /// Nothing can happen, and someone waits: who, for what, for whom.
     pub(crate) fn deadlock(&mut self) -> NodeError {
         let left = self.left();
+        let access = self.nodes.iter().any(|node| matches!(node.borrow().thread().wait, Some(Wait::Access(_))));
         let error = self.who_waits(NodeError::subject(DEADLOCK));
         let stalls = self.nothing_stalls().is_err();
         match self.awaits_lock() {
             true => error.help(RELEASE),
             false if stalls => error.help(STALLS),
+            false if access && !left.is_empty() => with_remedy(error, &left).help(ACCESS_WAITS),
             false => with_remedy(error, &left),
         }
     }

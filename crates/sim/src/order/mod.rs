@@ -166,7 +166,7 @@ impl World {
         window: Option<u64>,
     ) -> World {
         let lookahead = shared.machine.lookahead();
-        let watch = Watch::new(shared.protocols.nodes);
+        let watch = Watch::new(shared.protocols.nodes, shared.protocols.block);
         let count = nodes.len();
         let judge = shared.blamed.then(|| Judge::new(shared.protocols.nodes, shared.protocols.block));
         World {
@@ -422,9 +422,10 @@ impl World {
         !matches!(turn, Turn::Nobody(_))
     }
 
-    /// A node has done something wrong, and does nothing more. Where it is its program's access, the program's place is told.
+    /// A node has done something wrong, and does nothing more. Where it is its program's access or call, the program's place is told.
     fn stop(&mut self, number: usize, error: NodeError) {
-        let error = if self.nodes[number].borrow().is_refused() { self.standing(number, error) } else { error };
+        let stands_there = self.nodes[number].borrow().stands_where_it_failed();
+        let error = if stands_there { self.standing(number, error) } else { error };
         let node = self.nodes[number].borrow();
         self.failures.push((node.now.max(node.compute.clock()), number, error));
         self.positions[number] = Some(Next::NEVER);
@@ -647,7 +648,7 @@ impl World {
     /// The golden check on tag changes that come in their order.
     ///
     /// # Errors
-    /// Two nodes have a block of which one may write it; with the change that let them.
+    /// Two nodes have a block of which one may write it, or one has an old copy of it; with the change that let them.
     pub(crate) fn watch_tags<'a>(
         &mut self,
         mut changes: impl Iterator<Item = &'a TagChange>,

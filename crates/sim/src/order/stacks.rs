@@ -56,11 +56,8 @@ impl World {
         if let Runner::Program(program) = &mut self.runners[node] {
             stacks[node] = program.interrupt();
         }
-        let known = self.known(&stacks);
-        match known.place(node) {
-            Some(place) => error.standing(&format!("node {node}"), &[place]),
-            None => error,
-        }
+        let places = self.known(&stacks).places(node);
+        if places.is_empty() { error } else { error.standing(&format!("node {}", self.first + node), &places) }
     }
 
     /// What can be told of programs that stand there.
@@ -92,13 +89,13 @@ impl World {
 }
 
 impl Known<'_> {
-    fn place(&self, node: usize) -> Option<SourceLocation> {
-        self.map.as_ref()?.place(&self.stacks[node])
+    fn places(&self, node: usize) -> Vec<SourceLocation> {
+        self.map.as_ref().map_or_else(Vec::new, |map| map.places(&self.stacks[node]))
     }
 
     /// Where a node's program stands: `FILE:LINE in FUNCTION`.
     pub(super) fn stands(&self, node: usize) -> Option<String> {
-        SourceLocation::standing(&self.map.as_ref()?.places(&self.stacks[node]))
+        SourceLocation::standing(&self.places(node))
     }
 
     /// A place in shared memory, and what was found there.

@@ -5,6 +5,7 @@ use crate::machine::Machine;
 use std::ops::Range;
 use trivium_engine::number::index;
 use trivium_guest::{Tags, Translations, prefetch};
+use trivium_protocol::Access;
 
 /// How a line is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,6 +293,18 @@ impl Cache {
         if let Some(tlb) = &self.tlb {
             tlb.drop_pages(from, bytes);
         }
+    }
+
+    /// The address of a line in a range of bytes that is held although a tag does not allow it, or may be stored to although it does not.
+    pub fn beyond(&self, from: u32, bytes: u32, tag: Access) -> Option<u32> {
+        if tag == Access::Write {
+            return None;
+        }
+        (from..from + bytes).step_by(self.lines.bytes() as usize).find(|&address| match self.look(address) {
+            LineState::Absent => false,
+            LineState::Shared => tag == Access::None,
+            LineState::Exclusive | LineState::Dirty => true,
+        })
     }
 
     /// The lines of a range of bytes leave, or stay as clean shared ones.

@@ -9,6 +9,7 @@ mod calls;
 mod clock;
 mod compute;
 mod exact;
+mod faults;
 mod flash;
 mod frames;
 mod homes;

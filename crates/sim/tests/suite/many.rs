@@ -63,6 +63,6 @@ fn blame_names_nodes_beyond_256() {
 #[test]
 #[ignore = "half a minute: EM3D on 1024 nodes"]
 fn em3d_is_right_on_1024_nodes() {
-    let result = Run::of("em3d", &["-t", "192000", "-i", "3"]).nodes(1024).right();
+    let result = Run::of("em3d", &["-t", "190464", "-i", "3"]).nodes(1024).right();
     assert!(result.output.contains("em3d: ok"), "{}", result.output);
 }

@@ -14,9 +14,9 @@ int main(void) {
     if (self == 0) *first = 77;
 #ifdef LATE
     for (volatile int i = 0; self == 0 && i < 20000; i++) {}
-    channel_open(0, place);
+    channel_open(0, place, WORDS);
 #else
-    channel_open(0, place);
+    channel_open(0, place, WORDS);
     trivium_barrier();
 #endif
     if (self == 1) {

@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 __attribute__((import_module("trivium:channel"), import_name("open")))
-void trivium_channel_open(int64_t channel, int64_t base);
+void trivium_channel_open(int64_t channel, int64_t base, int64_t capacity);
 
-/* base points into shared memory. */
-static inline void channel_open(int32_t channel, void *base) {
-    trivium_channel_open(channel, (int64_t)(uintptr_t)base);
+/* base points into shared memory; capacity is from 1 to 1048576. */
+static inline void channel_open(int32_t channel, void *base, int64_t capacity) {
+    trivium_channel_open(channel, (int64_t)(uintptr_t)base, capacity);
 }
 
 __attribute__((import_module("trivium:channel"), import_name("put")))
