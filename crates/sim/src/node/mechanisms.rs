@@ -1,7 +1,7 @@
 //! What a running handler leaves in the simulator, to be priced when it has ended.
 
 use crate::events::Envelope;
-use crate::node::watch::{Contents, TagChange};
+use crate::node::watch::{CopyDigest, TagChange};
 use crate::node::{NodeState, Watched};
 use crate::reports::timeline::Cause;
 use crate::timing::engines::{Assembled, RecordKey};
@@ -108,7 +108,7 @@ impl NodeState {
         bytes.resize(index(self.shared.protocols.block), 0);
         let change = &mut tag_changes[at];
         let read = self.core.memory.read(u64::from(change.block) * self.shared.protocols.block, bytes);
-        change.copy = read.is_ok().then(|| Contents::of(bytes));
+        change.copy = read.is_ok().then(|| CopyDigest::of(bytes));
     }
 }
 

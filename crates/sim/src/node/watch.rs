@@ -31,22 +31,22 @@ pub struct TagChange {
     /// Under which protocol.
     pub protocol: u16,
     /// What the node's copy of the block is then, where that is looked at.
-    pub copy: Option<Contents>,
+    pub copy: Option<CopyDigest>,
 }
 
 /// What a copy of a block is, in few bits: two copies with other ones differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contents(NonZeroU64);
+pub struct CopyDigest(NonZeroU64);
 
-impl Contents {
+impl CopyDigest {
     /// Bits of it; the rest of a word tells which node stored it.
     const BITS: u32 = 48;
 
     /// That of a copy with these contents.
-    pub fn of(contents: &[u8]) -> Contents {
+    pub fn of(contents: &[u8]) -> CopyDigest {
         let mut hasher = FxHasher::default();
         hasher.write(contents);
-        Contents(NonZeroU64::MIN | hasher.finish() & ((1 << Contents::BITS) - 1))
+        CopyDigest(NonZeroU64::MIN | hasher.finish() & ((1 << CopyDigest::BITS) - 1))
     }
 }
 
@@ -163,17 +163,17 @@ impl Holders<'_> {
     }
 
     /// A node's access is about to change, and this is its copy. Gives the node that stored last, if the copy is another than it had.
-    fn compare(&mut self, node: Node, access: Access, copy: Contents) -> Option<Node> {
+    fn compare(&mut self, node: Node, access: Access, copy: CopyDigest) -> Option<Node> {
         let (_, writer, stored) = self.split();
         if *writer == FIRST + u64::from(node) {
             if access != Access::Write {
-                *stored = copy.0.get() | u64::from(node) << Contents::BITS;
+                *stored = copy.0.get() | u64::from(node) << CopyDigest::BITS;
             }
             return None;
         }
         let differs =
-            access != Access::None && *stored != 0 && (*stored ^ copy.0.get()) << (u64::BITS - Contents::BITS) != 0;
-        differs.then(|| low_u16(*stored >> Contents::BITS))
+            access != Access::None && *stored != 0 && (*stored ^ copy.0.get()) << (u64::BITS - CopyDigest::BITS) != 0;
+        differs.then(|| low_u16(*stored >> CopyDigest::BITS))
     }
 
     fn are_unknown(&mut self) -> bool {
@@ -281,7 +281,7 @@ mod tests {
     fn an_old_copy_is_seen() {
         let mut watch = Watch::new(300, 64);
         let change = |time, node, to, contents: &[u8]| {
-            let copy = Some(Contents::of(contents));
+            let copy = Some(CopyDigest::of(contents));
             TagChange { time, node, block: 3, to, home: 0, protocol: 0, copy }
         };
         let home = || Access::Write;

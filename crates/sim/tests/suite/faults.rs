@@ -293,8 +293,8 @@ fn buffers_and_indices_that_are_exceeded_are_named() {
             "`put(c, at, offset, words, tag) when offset + words <= source.capacity`",
         ],
     );
-    says(&put("5").error(), &["program.c:7", "help: "]);
-    says(&put("-1").error(), &["node 0: channel.put: `offset`: -1 is outside 0..1048575", "program.c:7"]);
+    says(&put("5").error(), &["program.c:8", "help: "]);
+    says(&put("-1").error(), &["node 0: channel.put: `offset`: -1 is outside 0..1048575", "program.c:8"]);
     let shifted = broken("channel", "      install at base + 8 * offset\n", "      install at base + 8 * offset + 8\n");
     let run = under(Run::of("unstructured-channels", &[]), &[&protocol("stache"), &shifted]);
     says(

@@ -195,17 +195,6 @@ fn dsmc_is_the_same_through_buffers_and_in_messages() {
     right_everywhere(&Run::of("dsmc", &["-n", "400", "-i", "4"]), &[1, 3], blocks_of_many());
 }
 
-/// A buffer that is too small for the particles of an iteration is told, and so are nodes without cells.
-#[test]
-fn dsmc_says_what_does_not_fit() {
-    let small = Run::of("dsmc", &["-r", "2"]).nodes(4).error().to_string();
-    assert!(small.contains("dsmc: a node's buffer is full: give it more room (-r)"), "{small}");
-    let small = Run::of("dsmc-write", &["-r", "2"]).under(&["stache", "remote-records"]).nodes(4).error().to_string();
-    assert!(small.contains("dsmc: a node's buffer is full: give it more room (-r)"), "{small}");
-    let few = Run::of("dsmc", &["-x", "3", "-y", "1", "-z", "1"]).nodes(4).error().to_string();
-    assert!(few.contains("dsmc: a node has no cell: more cells (-x, -y, -z), or fewer nodes"), "{few}");
-}
-
 /// At the published size particles become 72,000 in 400 iterations, but for 130.
 #[test]
 #[ignore = "a minute"]

@@ -111,7 +111,7 @@ fn few_entries_in_every_build_and_window() {
             .nodes(3)
             .block(512)
             .on(with_tlb(2, &[("cache.bytes", "16384"), ("access_control.granule", "512"), ("cache.line", "512")])),
-        Run::of("scatter", &["-n", "8"]).under(&["msi", "remote-write"]).nodes(3).on(few(2, "512")),
+        Run::of("scatter", &["-n", "8"]).under(&["msi", "remote-write"]).nodes(3).on(few(1, "512")),
     ];
     for run in runs {
         let stalls = tlb_stall(&run.right());

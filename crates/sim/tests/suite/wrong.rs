@@ -142,7 +142,11 @@ fn two_writers_are_seen_where_one_is_promised() {
         trivium_lang::compile("careless.tri", text, &Default::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::of("pingpong", &["-n", "1"]);
     run.protocols = vec![Arc::new(compiled)];
-    says(&run.error(), Blame::Subject, &["node 0 may write block 0, and node 1", "`single_writer`"]);
+    says(
+        &run.error(),
+        Blame::Subject,
+        &["node 0 may write block 0 (address 0x40000000), and node 1", "`single_writer`"],
+    );
 }
 
 #[test]
