@@ -72,12 +72,7 @@ fn a_line_that_stays_when_a_handler_lowers_its_tag_is_found() {
         let engine = node.shared.protocols.engines[0].clone();
         node.look_at_copies(handling, &engine, &outcome(HandlerId(0)))
     };
-    let handling = || {
-        let mut handling = Handling::default();
-        handling.start = 77;
-        handling.lowered.push(BLOCK_3);
-        handling
-    };
+    let handling = || Handling { start: 77, lowered: vec![BLOCK_3], ..Handling::default() };
     let mut node = node();
     assert_eq!(reaches(&mut node, AccessKind::Write), Some(AccessStep::Go));
     ends(&mut node, &handling()).unwrap();

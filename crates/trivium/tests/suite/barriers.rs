@@ -57,7 +57,7 @@ int main(int argc, char **argv) {
 /// What each way comes to: an error, and never a hang. A call with a body is held against what is assumed as any other.
 const WRONG: [(&[&str], &str); 12] = [
     (&["flash-barrier.init: ", "`join`: 0 is outside 1..5"], "radix 0"),
-    (&["flash-barrier.init: ", "`join`: 9 is outside 1..5"], "radix 9"),
+    (&["flash-barrier.init: ", "`release`: 9 is outside 1..5"], "radix 9"),
     (&["calls flash-barrier.init on object 0 against"], "more participants than nodes"),
     (&["calls flash-barrier.init on object 0 against"], "more than there are behind each other"),
     (&["calls flash-barrier.init on object 0: ", "there is no node 5"], "no such node"),
