@@ -226,13 +226,13 @@ fn told(file: String) -> Told {
     // A file that is about the threads of one node says so.
     let alone = (System::declared(&protocol).nodes == 1).then_some(((1, 1), None));
     let mut told = alone.into_iter().chain(sizes).chain(general).filter_map(|((nodes, objects), scenario)| {
-        let System { homes, threads_per_node, ops, .. } = System::declared(&protocol);
+        let System { homes, threads_per_node, ops, values, .. } = System::declared(&protocol);
         // In a scenario each thread is given; else a file that is about several threads of a node says so.
         let is_given = scenario.is_some() || threads_per_node == 1;
         let threads_per_node = if is_given { 1 } else { threads_per_node };
-        // Without a limit copies by engines have too many states.
-        let ops = if file.starts_with("broken/fbcopy") || !is_given { ops } else { None };
-        let system = System { nodes, objects, homes, scenario, threads_per_node, ops, ..System::default() };
+        // Without a limit copies by engines have too many states, and so have more values than two.
+        let ops = if file.starts_with("broken/fbcopy") || !is_given || values > 2 { ops } else { None };
+        let system = System { nodes, objects, homes, scenario, threads_per_node, ops, values, ..System::default() };
         let config = Config { system: system.clone(), max_states: Some(2_000_000), ..Config::default() };
         let report = explore(&protocol, &config).ok()?;
         let story = chart::story(&protocol, &system, &report).unwrap()?;

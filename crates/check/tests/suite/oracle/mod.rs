@@ -255,6 +255,11 @@ impl Oracle {
         for ((nodes, objects), scenario) in with.into_iter().chain(without) {
             let mut config = Config { max_states: Some(2_000_000), ..system(nodes, objects) };
             config.system.scenario = scenario;
+            // A fault that needs more values than two is looked for with as many operations as its file says.
+            let System { values, ops, .. } = System::declared(&protocol);
+            if values > 2 {
+                (config.system.values, config.system.ops) = (values, ops);
+            }
             let config = as_exported(&protocol, &config);
             // A scenario may need more nodes.
             let Ok(report) = explore(&protocol, &config) else { continue };
