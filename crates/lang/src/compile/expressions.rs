@@ -261,9 +261,26 @@ impl Compiler {
             known.extend(vars.iter().map(|v| v.name.clone()).filter(|n| !n.starts_with('$')));
         }
         known.extend(self.protocol.params.iter().map(|p| p.name.clone()));
-        known.extend(["sender", "me", "home", "nodes", "object", "caller"].map(String::from));
+        known.extend(self.given(frame).map(String::from));
         self.unknown(span, "variable or value", name, known.iter().map(String::as_str));
         None
+    }
+
+    /// The names that the language gives and that mean something in this frame.
+    fn given(&self, frame: &Frame) -> impl Iterator<Item = &'static str> + use<> {
+        let of_a_role = frame.role.0 != u8::MAX;
+        let in_handler = of_a_role && !frame.global;
+        let about_one = frame.here || frame.seen.0 != u8::MAX;
+        let me = (in_handler || frame.here) && !self.protocol.is_ghost(frame.seen);
+        let given = [
+            ("sender", in_handler),
+            ("me", me),
+            ("home", of_a_role || frame.global),
+            ("nodes", true),
+            ("object", about_one),
+            ("caller", in_handler),
+        ];
+        given.into_iter().filter(|(_, means)| *means).map(|(name, _)| name)
     }
 
     pub(super) fn origin(
