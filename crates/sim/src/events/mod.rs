@@ -63,6 +63,8 @@ pub struct Envelope {
     pub departed: u64,
     /// How long after its head its last word is handed over at least; 0 where a message is handed over whole.
     pub tail: u64,
+    /// For how many cycles it waited on the network for others, where that is modelled.
+    pub waited: u64,
     /// Whether it was sent after the parallel start.
     pub has_started: bool,
 }
@@ -83,6 +85,7 @@ impl Default for Envelope {
             cause: None,
             departed: 0,
             tail: 0,
+            waited: 0,
             has_started: false,
         }
     }

@@ -79,7 +79,7 @@ impl Machine {
         check_times(&table).and_then(|()| machine.validate()).map_err(|error| {
             let place = place_of_key(text, &error.what)
                 .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
-            error.at(place).help(SEE)
+            help_if_none(error.at(place))
         })?;
         if overrides.is_empty() {
             machine.locate_handlers(file, text);
@@ -91,7 +91,7 @@ impl Machine {
                 Machine::try_from_table(&table).map_err(|error| error.at(format!("--set machine.{key}={value}")))?;
             check_times(&table)
                 .and_then(|()| changed.validate())
-                .map_err(|error| error.at(format!("--set machine.{key}={value}")).help(SEE))?;
+                .map_err(|error| help_if_none(error.at(format!("--set machine.{key}={value}"))))?;
         }
         machine = Machine::try_from_table(&table)?;
         machine.locate_handlers(file, text);
@@ -115,6 +115,11 @@ impl Machine {
         machine.calls = calls(table)?;
         Ok(machine)
     }
+}
+
+/// Where to look, for an error that does not say what to do.
+fn help_if_none(error: NodeError) -> NodeError {
+    if error.help.is_some() { error } else { error.help(SEE) }
 }
 
 /// What a table says.

@@ -3,6 +3,7 @@
 pub mod gtlb;
 pub mod handlers;
 pub(crate) mod load;
+pub mod network;
 pub(crate) mod operators;
 pub mod overlays;
 pub mod price;
@@ -12,6 +13,7 @@ pub mod tlb;
 
 use crate::machine::gtlb::GtlbModel;
 use crate::machine::handlers::HandlerPrices;
+use crate::machine::network::NetworkModel;
 use crate::machine::operators::{OperatorCosts, Weighing};
 use crate::machine::price::{Prices, Transaction};
 use crate::machine::ratio::Ratio;
@@ -398,44 +400,6 @@ impl InterfaceModel {
     }
 }
 
-/// How nodes are linked, where distances count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Topology {
-    /// Two nodes have a link whose numbers differ in one binary digit.
-    Hypercube,
-    /// Rows and columns of a square, or nearly so, without links around its edges.
-    Mesh,
-    /// Each node has a link to the next, and the last to the first.
-    Ring,
-}
-
-/// The network: constant latency, or a latency that grows with the distance; no contention.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkModel {
-    /// Cycles from the tail leaving the sender's interface to the head reaching the receiver's; with a topology, those that do not
-    /// depend on the distance.
-    pub latency: u64,
-    /// How nodes are linked; without it, all are as far from each other.
-    pub topology: Option<Topology>,
-    /// With a topology: cycles for each link on the way.
-    #[serde(default)]
-    pub per_hop: u64,
-    /// So many cycles more for a message with data, where these go by another way (DMA).
-    #[serde(default)]
-    pub data_latency: u64,
-    /// Up to so many cycles more, at random; the order of a lane is kept.
-    #[serde(default)]
-    pub jitter: u64,
-    /// The latency of a message from a node to itself, if it is another.
-    #[serde(rename = "self")]
-    pub to_self: Option<u64>,
-    /// Bytes of data that leave a node in a second, one message after the other; without it, data take the time of their words in
-    /// the interface's queues only.
-    pub bytes_per_second: Option<u64>,
-}
-
 /// The machine's own barrier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -565,16 +529,11 @@ impl Machine {
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("interface.packet_words", self.interface.packet_words.unwrap_or(1), 1, 1 << 20)?;
-        within("network.latency", self.network.latency, 0, 1 << 32)?;
-        within("network.per_hop", self.network.per_hop, 0, if self.network.topology.is_some() { 1 << 24 } else { 0 })?;
+        self.network.validate()?;
         let entries = self.access_control.software.as_ref().and_then(|checks| checks.entries).unwrap_or(1);
         within("access_control.software.entries", entries, 1, 1 << 32)?;
         within("memory.frames", self.memory.frames.unwrap_or(1), 1, 1 << 32)?;
-        within("network.self", self.network.to_self.unwrap_or(0), 0, 1 << 32)?;
-        within("network.bytes_per_second", self.network.bytes_per_second.unwrap_or(1), 1, 1 << 40)?;
-        within("network.data_latency", self.network.data_latency, 0, 1 << 32)?;
         within("memory.critical_word", self.memory.critical_word, 0, 1 << 24)?;
-        within("network.jitter", self.network.jitter, 0, 1 << 32)?;
         within("barrier.latency", self.barrier_round(), 0, 1 << 32)?;
         self.validate_pipeline()?;
         self.validate_slots()?;

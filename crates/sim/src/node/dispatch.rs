@@ -5,6 +5,7 @@ use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
 use crate::node::next::{Action, Next, as_arrived};
 use crate::node::shared::Shared;
+use crate::node::threads::When;
 use crate::reports::timeline::{Cause, Stretch, Work, Worker};
 use crate::reports::trace::{Handled, Note};
 use crate::timing::engines::Job;
@@ -12,10 +13,8 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::{Did, Given, Trigger};
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Engine, Event, Fault, Node, Object, Outcome, Thread};
-use trivium_node::{
-    GoesOn, Held, Instance, NodeError, Purpose, RunningHandler, ThreadHost, Touched, let_threads_go_on, try_again,
-};
+use trivium_engine::{Engine, Event, Fault, Node, Object, Outcome};
+use trivium_node::{NodeError, Purpose, RunningHandler, Touched, let_threads_go_on, try_again};
 use trivium_protocol::{EventKind, RoleId};
 
 /// Nobody but the simulator takes lines out of a cache.
@@ -235,6 +234,7 @@ impl NodeState {
         if envelope.has_started != self.core.has_started {
             self.core.check_start(envelope.protocol, envelope.message, envelope.object, envelope.from)?;
         }
+        self.counts.counters.link_wait += envelope.waited;
         self.hear_of(envelope.object);
         if self.core.protocols.any_stalls {
             self.core.blocked.has_begun(as_arrived(&envelope), self.now);
@@ -621,6 +621,7 @@ impl NodeState {
             envelope.cause = run.map(|run| (run.clone(), at));
             envelope.departed = at;
             envelope.tail = handling.timing.tails.get(number).copied().unwrap_or(0);
+            envelope.waited = 0;
             envelope.has_started = self.core.has_started;
             self.counts.sent += 1;
             self.counts.counters.messages_sent += 1;
@@ -756,47 +757,5 @@ impl NodeState {
         } else {
             error
         }
-    }
-}
-
-/// When what a handler did takes effect, and why.
-pub struct When {
-    /// For threads that it lets go on.
-    pub resumed: (u64, Cause),
-    /// For all else: when it has ended.
-    pub ended: (u64, Cause),
-}
-
-impl ThreadHost for NodeState {
-    type When = When;
-
-    fn goes_on(&mut self, thread: Thread, why: GoesOn, when: &When) {
-        let (at, cause) = &when.resumed;
-        match why {
-            GoesOn::Returned(is_barrier) => {
-                self.compute.barriers += u64::from(is_barrier);
-                self.wake(*at, cause);
-            }
-            GoesOn::Access => {
-                let is_granted = self.core.threads[thread].grant.is_some();
-                let at = if is_granted { *at } else { self.retry_time(*at) };
-                self.wake(at.max(self.compute.trapped), cause);
-                self.compute.cause.clone_from(cause);
-            }
-            GoesOn::Changed => self.wake(when.ended.0, &when.ended.1),
-        }
-    }
-
-    fn is_due(&mut self, instance: Instance, when: &When) {
-        let cause = self.recording.then(|| when.ended.1.clone());
-        self.core.schedule.due(instance, cause);
-    }
-
-    fn raise_again(&mut self, held: Held, when: &When) {
-        let (end, cause) = &when.ended;
-        let at = if held.event.has_caller() { self.retry_time(*end) } else { *end };
-        let Held { protocol, event, number, since, .. } = held;
-        let held = event.has_caller().then_some(since);
-        self.raise(at, Arrival::Local(Box::new(Local { protocol, event, number, held, cause: cause.clone() })));
     }
 }

@@ -26,6 +26,7 @@ pub(crate) mod processor;
 pub(crate) mod script;
 pub(crate) mod shared;
 pub(crate) mod spare;
+mod threads;
 pub(crate) mod tried;
 pub(crate) mod watch;
 

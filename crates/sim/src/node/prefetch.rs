@@ -3,7 +3,7 @@
 
 use super::NodeState;
 use crate::events::Arrival;
-use crate::node::dispatch::When;
+use crate::node::threads::When;
 use crate::reports::counters::Spent;
 use trivium_engine::{Event, Object};
 use trivium_guest::SHARED_BASE;

@@ -251,6 +251,7 @@ mod tests {
                 cause: None,
                 departed: 99,
                 tail: 0,
+                waited: 0,
                 has_started: number == 4,
             };
             Post { to: 7, key: key(number), what: Posted::Arrival(Arrival::Message(Box::new(envelope))) }

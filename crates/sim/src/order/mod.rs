@@ -7,6 +7,7 @@
 
 mod blame;
 pub(crate) mod budget;
+mod crossing;
 mod deadlock;
 pub(crate) mod exchange;
 pub(crate) mod letter;
@@ -23,6 +24,7 @@ use crate::node::script::Script;
 use crate::node::shared::Shared;
 use crate::node::watch::{Caught, FirstStore, TagChange, Watch, Writers};
 use crate::order::budget::{Budget, Meter};
+use crate::order::crossing::Crossing;
 use crate::reports::blame::Judge;
 use crate::reports::trace::Note;
 use std::cell::RefCell;
@@ -122,6 +124,8 @@ pub struct World {
     is_part: bool,
     /// Decides who is to blame for misses, if somebody asked.
     judge: Option<Judge>,
+    /// The part of the network that all nodes share, if there is one.
+    crossing: Option<Crossing>,
 }
 
 /// Some nodes at the hardware barrier.
@@ -168,6 +172,7 @@ impl World {
         let lookahead = shared.machine.lookahead();
         let watch = Watch::new(shared.protocols.nodes, shared.protocols.block);
         let count = nodes.len();
+        let crossing = Crossing::of(&shared.machine, shared.protocols.nodes);
         let judge = shared.blamed.then(|| Judge::new(shared.protocols.nodes, shared.protocols.block));
         World {
             window: window.unwrap_or(lookahead).min(lookahead),
@@ -194,6 +199,7 @@ impl World {
             abroad: Vec::new(),
             is_part: false,
             judge,
+            crossing,
         }
     }
 
@@ -347,6 +353,9 @@ impl World {
     fn advance(&mut self, now: u64, first: usize, until: u64) {
         self.active.clear();
         let most = self.max_cycles.min(until);
+        // Of what is to enter a network that all share, nothing is felt before.
+        let felt = self.crossing.as_ref().map_or(u64::MAX, Crossing::felt);
+        let most = most.min(felt);
         if self.window == 0 {
             let others = (0..self.nodes.len()).filter(|&n| n != first).filter_map(|n| self.positions[n]).min();
             let others = others.filter(|&other| other < u64::MAX);
@@ -462,8 +471,25 @@ impl World {
         notes.iter().for_each(trace);
     }
 
-    /// The earliest position of all nodes, and the first node that is there.
+    /// The earliest position of all nodes, and the first node that is there, when all messages have entered a shared network that can.
     fn earliest(&mut self) -> Option<(u64, usize)> {
+        let mut earliest = self.earliest_node();
+        while let Some(post) = self.next_to_enter(earliest.map_or(u64::MAX, |(now, _)| now)) {
+            let to = usize::from(post.to);
+            self.nodes[to].borrow_mut().accept(post);
+            self.positions[to] = None;
+            earliest = self.earliest_node();
+        }
+        earliest
+    }
+
+    /// The next message that enters a shared network, if no node sends anything before cycle `sends`.
+    #[inline]
+    fn next_to_enter(&mut self, sends: u64) -> Option<Post> {
+        self.crossing.as_mut()?.next(sends)
+    }
+
+    fn earliest_node(&mut self) -> Option<(u64, usize)> {
         let mut earliest = (u64::MAX, 0);
         for number in 0..self.positions.len() {
             let at = self.position_of(number);
@@ -569,6 +595,7 @@ impl World {
         let mut state = self.nodes[number].borrow_mut();
         let arrived = state.compute.arrived.take();
         for post in state.queues.outbox.drain(..) {
+            let Some(post) = takes_its_way(&mut self.crossing, post) else { continue };
             let to = usize::from(post.to).wrapping_sub(self.first);
             match self.nodes.get(to) {
                 Some(node) => {
@@ -738,6 +765,15 @@ impl World {
 fn first_access(engine: &Engine) -> Access {
     let role = engine.tag_role(true);
     role.map_or(Access::None, |role| engine.protocol().roles[role.index()].states[0].access)
+}
+
+/// What is posted, unless it is to enter a shared network first.
+#[inline(always)]
+fn takes_its_way(crossing: &mut Option<Crossing>, post: Post) -> Option<Post> {
+    match crossing {
+        None => Some(post),
+        Some(crossing) => crossing.takes(post),
+    }
 }
 
 /// Something is posted to a node at this position. Its time may be before the node can do anything about it; but the

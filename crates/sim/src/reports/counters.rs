@@ -170,6 +170,9 @@ macro_rules! counters {
             /// Messages that did not find their node in the table `gtlb`.
             #[serde(skip)]
             pub gtlb_misses: u64,
+            /// For how many cycles messages that it got had waited for links of the network, where that is modelled.
+            #[serde(skip)]
+            pub link_wait: u64,
             /// Look-ups in the table `rtlb`.
             #[serde(skip)]
             pub tags: Lookups,
@@ -208,6 +211,7 @@ macro_rules! counters {
                     entries: self.entries - earlier.entries,
                     uses: self.uses.since(earlier.uses),
                     gtlb_misses: self.gtlb_misses - earlier.gtlb_misses,
+                    link_wait: self.link_wait - earlier.link_wait,
                     tags: self.tags.since(earlier.tags),
                     handlers,
                 }
@@ -235,6 +239,7 @@ macro_rules! counters {
                     entries: self.entries + other.entries,
                     uses: self.uses.plus(other.uses),
                     gtlb_misses: self.gtlb_misses + other.gtlb_misses,
+                    link_wait: self.link_wait + other.link_wait,
                     tags: self.tags.plus(other.tags),
                     handlers,
                 }

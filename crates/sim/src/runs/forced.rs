@@ -6,7 +6,8 @@
 //! and of a thread that tries again.
 
 use crate::events::{Arrival, Key, Signal};
-use crate::machine::{CacheModel, Machine, MemoryModel, NetworkModel};
+use crate::machine::network::NetworkModel;
+use crate::machine::{CacheModel, Machine, MemoryModel};
 use crate::node::NodeState;
 use crate::node::forced::{NEVER, Times};
 use crate::node::script::{Does, Planned, Script, plain_memory};
@@ -148,7 +149,7 @@ pub struct Forced {
 pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, NodeError> {
     let engine = Engine::load_without_ghosts(protocol, order.nodes).map_err(|error| NodeError::input(error.message))?;
     let machine = Machine {
-        network: NetworkModel { jitter: 0, ..machine.network.clone() },
+        network: NetworkModel { jitter: 0, link_cycles_per_word: None, ..machine.network.clone() },
         // Blocks lie side by side, as in the order's addresses, and stay.
         memory: MemoryModel { page: order.block, frames: None, ..machine.memory.clone() },
         // What a step costs is that of the step alone.

@@ -48,7 +48,11 @@ fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, NodeErro
     setup.machine.weigh(setup.program).prepare(setup.machine.nearest_line())?;
     let begun = std::time::Instant::now();
     let window = setup.window.unwrap_or(u64::MAX).min(setup.machine.lookahead());
-    let jobs = if trace.is_some() || setup.blame || window == 0 { 1 } else { setup.jobs.min(setup.nodes) };
+    let jobs = if trace.is_some() || setup.blame || window == 0 || setup.machine.network.is_shared() {
+        1
+    } else {
+        setup.jobs.min(setup.nodes)
+    };
     let (ended, mut nodes, blame) = match if jobs > 1 { parallel::run(setup, jobs) } else { None } {
         Some((ended, nodes)) => (ended, nodes, None),
         None => match simulate_alone(setup, trace, None) {

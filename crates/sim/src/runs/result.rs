@@ -104,6 +104,9 @@ pub struct SimResult {
     /// How often each node looked up the tags of a page, on a machine with `rtlb`, in the order of the nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rtlb: Vec<Lookups>,
+    /// For how many cycles the messages that each node got had waited for links, where the machine has `network.link_cycles_per_word`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub link_wait: Vec<u64>,
     /// Who is to blame for misses, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blamed>,
@@ -260,6 +263,10 @@ impl SimResult {
             Some(_) => per_node.iter().map(|counts| counts.tags).collect(),
             None => Vec::new(),
         };
+        let link_wait = match shared.machine.network.is_shared() {
+            true => per_node.iter().map(|counts| counts.link_wait).collect(),
+            false => Vec::new(),
+        };
         let name = |&(protocol, kind): &MessageKind| {
             let protocol = shared.protocols.engines[protocol].protocol();
             format!("{}.{}", protocol.name, protocol.messages[kind as usize].name)
@@ -312,6 +319,7 @@ impl SimResult {
             accesses,
             occupancy,
             rtlb,
+            link_wait,
             blame: None,
             whole_program,
         }

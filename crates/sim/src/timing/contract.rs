@@ -6,11 +6,12 @@ use super::folding::Numbered;
 use super::gtlb::Addressed;
 use super::interface::Interface;
 use super::model::NodeModel;
-use super::networks;
+use super::networks::{self, Hop, Traveller};
 use super::ports::{self, Passing};
 use super::pricing::{Did, HandlerTime, Trigger};
 use crate::events::Envelope;
 use crate::machine::{EngineKind, Machine};
+use std::collections::BTreeMap;
 use trivium_engine::{Args, Object};
 use trivium_node::{DataFrom, Primitive};
 use trivium_protocol::{Access, BLOCK, LaneId, ObjectKindId};
@@ -314,6 +315,62 @@ fn no_network_is_faster_than_the_lookahead_and_all_repeat_themselves() {
         assert!(first.iter().zip(0..).all(|(arrival, n)| *arrival >= 10 * n + machine.lookahead()), "{set:?}");
         assert_eq!(first, arrivals(2), "{set:?}");
         assert_eq!(jitter == "0", first == arrivals(3), "{set:?}: each node has its own share");
+    }
+}
+
+/// Alone, a message takes the lookahead and its way. Two between the same nodes keep their order, and one that meets others takes no less.
+#[test]
+fn a_shared_network_is_no_faster_than_one_without_others() {
+    for (topology, latency, per_hop) in [("hypercube", 20, 9), ("mesh", 1, 0), ("ring", 300, 7)] {
+        let numbers = [latency, per_hop].map(|number: u64| number.to_string());
+        let set = [
+            ("network.latency", numbers[0].as_str()),
+            ("network.topology", topology),
+            ("network.per_hop", &numbers[1]),
+            ("network.data_latency", "13"),
+        ];
+        let of = |set: &[(&str, &str)]| {
+            let set: Vec<_> = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+            Machine::load("typhoon", &set).unwrap()
+        };
+        let free = of(&set);
+        let machine = of(&[&set[..], &[("network.link_cycles_per_word", "3")]].concat());
+        assert!(networks::shared(&free, 9).is_none());
+        let message = |n: u64| {
+            let (from, to) = ((n * 5 % 9) as u16, (n * n % 9) as u16);
+            Traveller { from, to, words: 2 + n % 7, has_data: n % 3 == 0 }
+        };
+        let departed = |n: u64| 4 * n;
+        let is_away = |n: &u64| message(*n).from != message(*n).to;
+        // By message: its arrival, and for how long it has waited.
+        let arrivals = || {
+            let mut network = networks::shared(&machine, 9).unwrap();
+            let start = |n: u64| ((departed(n), n), (u64::from(message(n).from), 0));
+            let mut on_way: BTreeMap<_, _> = (0..300).filter(is_away).map(start).collect();
+            let mut arrived = BTreeMap::new();
+            while let Some(((time, n), (router, before))) = on_way.pop_first() {
+                let Hop { time: next, waited, router } = network.hop(time, router, &message(n));
+                let waited = before + waited;
+                match router {
+                    Some(router) => drop(on_way.insert((next, n), (router, waited))),
+                    None => {
+                        assert!(next >= time + machine.lookahead());
+                        arrived.insert(n, (next, waited));
+                    }
+                }
+            }
+            arrived
+        };
+        let all = arrivals();
+        assert_eq!(all, arrivals(), "{topology}: it repeats itself");
+        assert!(all.values().any(|(_, waited)| *waited > 0), "{topology}");
+        for (&n, &(arrival, waited)) in &all {
+            let Traveller { from, to, has_data, .. } = message(n);
+            let alone = networks::make(&free, from, 9, 5).arrival(departed(n), to, has_data);
+            assert_eq!(arrival, alone + waited, "{topology}: {n}");
+            let same = |other: u64| (message(other).from, message(other).to) == (from, to);
+            assert!(all.range(..n).all(|(&before, &(time, _))| !same(before) || time <= arrival), "{topology}: {n}");
+        }
     }
 }
 

@@ -567,7 +567,11 @@ proptest! {
 fn random_run(seed: u64, wild: bool, nodes: u32, machine_number: usize, shape: usize) -> Run {
     let (bytes, line) = [("128", "32"), ("1024", "16"), ("1048576", "32")][shape];
     let jitter = if seed.is_multiple_of(3) { "91" } else { "0" };
-    let set = [("cache.bytes", bytes), ("cache.line", line), ("network.jitter", jitter)];
+    let mut set = vec![("cache.bytes", bytes), ("cache.line", line), ("network.jitter", jitter)];
+    if seed.is_multiple_of(5) {
+        set.extend([("network.topology", "mesh"), ("network.per_hop", "7")]);
+        set.extend((jitter == "0").then_some(("network.link_cycles_per_word", "5")));
+    }
     let program = text_program(&random::program(seed, wild));
     let run = Run::with(program, &[]).on(machine(MACHINES[machine_number], &set)).nodes(nodes).seed(seed);
     run.under(&[["stache", "msi", "stache-prefetch", "flash-prefetch"][(seed % 4) as usize]]).block(32 << (seed % 3))

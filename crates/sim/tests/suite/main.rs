@@ -14,6 +14,7 @@ mod flash;
 mod frames;
 mod homes;
 mod library;
+mod links;
 mod many;
 mod miss;
 #[path = "../../../lang/tests/suite/mutant/mod.rs"]

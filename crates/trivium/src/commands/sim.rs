@@ -507,6 +507,12 @@ fn text(result: &SimResult) -> String {
     out.push_str(&checked(&result.accesses));
     out.push_str(&occupancy(&result.occupancy));
     out.push_str(&looked_up(&result.rtlb));
+    if !result.link_wait.is_empty() {
+        out.push_str(&format!(
+            "\nlinks: messages waited {} cycles for others\n",
+            grouped(result.link_wait.iter().sum())
+        ));
+    }
     out.push_str(&result.blame.as_ref().map_or(String::new(), crate::blame::text));
     if let Some(changes) = result.changes.as_ref().filter(|changes| !changes.is_empty()) {
         out.push_str("\nchanges of the folder\n");

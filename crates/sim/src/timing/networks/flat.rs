@@ -1,7 +1,7 @@
 //! Constant latency between any two nodes, no contention, and jitter if it is asked for.
 
 use super::Network;
-use crate::machine::NetworkModel;
+use crate::machine::network::NetworkModel;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use trivium_engine::Node;
