@@ -338,7 +338,7 @@ fn a_shared_network_is_no_faster_than_one_without_others() {
         assert!(networks::shared(&free, 9).is_none());
         let message = |n: u64| {
             let (from, to) = ((n * 5 % 9) as u16, (n * n % 9) as u16);
-            Traveller { from, to, words: 2 + n % 7, has_data: n % 3 == 0 }
+            Traveller { from, to, words: 2 + n % 7, has_data: n.is_multiple_of(3) }
         };
         let departed = |n: u64| 4 * n;
         let is_away = |n: &u64| message(*n).from != message(*n).to;

@@ -10,6 +10,7 @@ use super::{Hop, Network, SharedNetwork, Traveller};
 use crate::machine::network::NetworkModel;
 use std::collections::BTreeMap;
 use trivium_engine::Node;
+use trivium_engine::number::index;
 
 /// The part that all nodes share.
 pub(super) struct Links {
@@ -38,7 +39,7 @@ impl SharedNetwork for Links {
     fn hop(&mut self, time: u64, router: u64, message: &Traveller) -> Hop {
         let to = message.to.into();
         let (link, next) = self.ways.next(router, to);
-        let free = &mut self.free[link as usize];
+        let free = &mut self.free[index(link)];
         let start = time.max(*free);
         *free = start + message.words * self.word;
         let (there, waited) = (start + self.per_hop, start - time);
