@@ -242,6 +242,9 @@ const HANDLERS: &str = "handlers";
 /// The tables that a machine's file may leave out.
 const OPTIONAL: [&[&str]; 4] = [&["barrier"], &[CALLS], &[HANDLERS], &["processor", "operators"]];
 
+/// Tables that a machine has whole or not at all.
+const WHOLE: [&str; 5] = ["tlb", "rtlb", "gtlb", "pipeline", "slots"];
+
 /// Puts a value at a dotted path, of the type that it reads as.
 fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
     let place = format!("--set machine.{key}={value}");
@@ -270,7 +273,13 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
                 }
                 let near = nearest(step, &names)
                     .map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-                return Err(NodeError::input(format!("the machine has no table `{step}`")).at(place).help(near));
+                let help = match WHOLE.contains(&step) {
+                    true => format!(
+                        "give all of its keys at once: `--set 'machine.{step}={{ {last} = {value}, .. }}'`; docs/machines.md has them"
+                    ),
+                    false => near,
+                };
+                return Err(NodeError::input(format!("the machine has no table `{step}`")).at(place).help(help));
             }
         };
     }

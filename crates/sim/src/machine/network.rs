@@ -4,6 +4,9 @@ use super::within;
 use serde::Deserialize;
 use trivium_node::NodeError;
 
+/// What to do about keys of links where there are none.
+const NO_TOPOLOGY: &str = "say first how they are linked, with `network.topology` (hypercube, mesh or ring)";
+
 /// How nodes are linked, where distances count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,7 +57,11 @@ impl NetworkModel {
     /// What the types alone cannot say.
     pub(super) fn validate(&self) -> Result<(), NodeError> {
         within("network.latency", self.latency, 0, 1 << 32)?;
-        within("network.per_hop", self.per_hop, 0, if self.topology.is_some() { 1 << 24 } else { 0 })?;
+        if self.topology.is_none() && self.per_hop > 0 {
+            let what = format!("`network.per_hop` is {}, but nodes have no links", self.per_hop);
+            return Err(NodeError::input(what).help(NO_TOPOLOGY));
+        }
+        within("network.per_hop", self.per_hop, 0, 1 << 24)?;
         within("network.self", self.to_self.unwrap_or(0), 0, 1 << 32)?;
         within("network.bytes_per_second", self.bytes_per_second.unwrap_or(1), 1, 1 << 40)?;
         within("network.data_latency", self.data_latency, 0, 1 << 32)?;
@@ -70,7 +77,7 @@ impl NetworkModel {
         };
         within("network.link_cycles_per_word", cycles, 1, 1 << 16)?;
         if self.topology.is_none() {
-            return refused("nodes have no links", "say with `network.topology` how they are linked");
+            return refused("nodes have no links", NO_TOPOLOGY);
         }
         if self.latency == 0 {
             let why = "`network.latency` is 0: a message may be felt when it leaves";

@@ -45,7 +45,8 @@ impl Machine {
     pub(super) fn validate_rtlb(&self) -> Result<(), NodeError> {
         let Some(rtlb) = &self.rtlb else { return Ok(()) };
         let without = match self.engine.kind {
-            EngineKind::Pipeline | EngineKind::Slots => Some("whose engine lays its handlers out in stages"),
+            EngineKind::Pipeline => Some("whose engine lays its handlers out in stages"),
+            EngineKind::Slots => Some("whose threads send and receive messages, with no access control of pages"),
             _ if self.access_control.software.is_some() => {
                 Some("whose library checks accesses, with no bus transaction")
             }

@@ -409,7 +409,7 @@ impl NodeState {
     fn endless(&self, engine: &Engine, outcome: &Outcome, cycles: u64, start: u64) -> NodeError {
         let what = format!("takes {cycles} cycles, more than {WATCHDOG}: its node does nothing else meanwhile");
         self.of_handler(engine, outcome, start, &what).help(
-            "let the handler do less at a time, and start a task for the rest (`start`); what its steps cost stands in the machine's file",
+            "let the handler do less at a time, and start a task for the rest (`start`); or take a machine on which its steps and misses cost less (`trivium machine NAME` shows what they cost)",
         )
     }
 

@@ -2,12 +2,15 @@
 //!
 //! For how long a message waits there depends on those that were there before it. So none goes on from a router while a node could still
 //! send one that comes to a router earlier: heads come to routers by time, then by the message's sender, whatever the window in which
-//! nodes are simulated.
+//! nodes are simulated. The order of a lane is kept at the end of the way, as the interface keeps it on other networks.
 
 use crate::events::{Arrival, Envelope, Key, Post, Posted};
-use crate::machine::{InterfaceModel, Machine};
+use crate::machine::InterfaceModel;
+use crate::node::shared::Shared;
 use crate::timing::networks::{self, SharedNetwork, Traveller};
 use std::collections::BTreeMap;
+use trivium_engine::Node;
+use trivium_protocol::LaneId;
 
 /// The shared part of a network, and the messages in it.
 pub(super) struct Crossing {
@@ -17,6 +20,10 @@ pub(super) struct Crossing {
     lookahead: u64,
     /// By when their heads are at a router.
     at_routers: BTreeMap<Key, Travelling>,
+    /// Of each protocol and lane: whether it keeps its order, and behind which it is.
+    lanes: Vec<Vec<(bool, Option<LaneId>)>>,
+    /// The last arrival on lanes that keep their order, by sender, receiver, protocol and lane.
+    last: BTreeMap<(Node, Node, usize, LaneId), u64>,
 }
 
 /// A message, and the router at which its head is.
@@ -28,10 +35,14 @@ struct Travelling {
 
 impl Crossing {
     /// If the machine has such a network.
-    pub(super) fn of(machine: &Machine, nodes: u32) -> Option<Crossing> {
-        let network = networks::shared(machine, nodes)?;
+    pub(super) fn of(shared: &Shared) -> Option<Crossing> {
+        let (protocols, machine) = (&shared.protocols, &shared.machine);
+        let network = networks::shared(machine, protocols.nodes)?;
         let (interface, lookahead) = (machine.interface.clone(), machine.lookahead());
-        Some(Crossing { network, interface, lookahead, at_routers: BTreeMap::new() })
+        let declared = protocols.engines.iter().map(|engine| &engine.protocol().lanes);
+        let lanes = declared.map(|lanes| lanes.iter().map(|lane| (lane.fifo, lane.behind)).collect()).collect();
+        let (at_routers, last) = (BTreeMap::new(), BTreeMap::new());
+        Some(Crossing { network, interface, lookahead, at_routers, lanes, last })
     }
 
     /// Takes a message to another node, at the cycle at which it leaves; gives back what is no message.
@@ -60,11 +71,28 @@ impl Crossing {
             if let Posted::Arrival(Arrival::Message(envelope)) = &mut travelling.post.what {
                 envelope.waited += hop.waited;
             }
-            let key = Key::new(hop.time, key.source(), key.number());
+            let at = |time| Key::new(time, key.source(), key.number());
             match hop.router {
-                None => return Some(Post { key, ..travelling.post }),
-                Some(router) => self.at_routers.insert(key, Travelling { router, ..travelling }),
+                None => {
+                    let key = at(self.in_order(&travelling.post, hop.time));
+                    return Some(Post { key, ..travelling.post });
+                }
+                Some(router) => self.at_routers.insert(at(hop.time), Travelling { router, ..travelling }),
             };
         }
+    }
+
+    /// When a message arrives that could at this cycle: not before earlier ones of a lane that keeps its order, or of one that it is behind.
+    fn in_order(&mut self, post: &Post, time: u64) -> u64 {
+        let Posted::Arrival(Arrival::Message(envelope)) = &post.what else { return time };
+        let (is_fifo, behind) = self.lanes[envelope.protocol][envelope.lane.index()];
+        let on = |lane| (envelope.from, envelope.to, envelope.protocol, lane);
+        let after = |lane| self.last.get(&on(lane)).copied().unwrap_or(0);
+        let mut arrival = time.max(behind.map_or(0, after));
+        if is_fifo {
+            arrival = arrival.max(after(envelope.lane));
+            self.last.insert(on(envelope.lane), arrival);
+        }
+        arrival
     }
 }

@@ -172,7 +172,7 @@ impl World {
         let lookahead = shared.machine.lookahead();
         let watch = Watch::new(shared.protocols.nodes, shared.protocols.block);
         let count = nodes.len();
-        let crossing = Crossing::of(&shared.machine, shared.protocols.nodes);
+        let crossing = Crossing::of(&shared);
         let judge = shared.blamed.then(|| Judge::new(shared.protocols.nodes, shared.protocols.block));
         World {
             window: window.unwrap_or(lookahead).min(lookahead),

@@ -566,7 +566,7 @@ fn impossible_stages_are_refused() {
         "{ bytes = 64, line = 64, associativity = 2, miss = 1 }",
         "`cache.first.associativity` is 2",
     );
-    refused("network.per_hop", "8", "`network.per_hop` is 8, which is not from 0 to 0");
+    refused("network.per_hop", "8", "`network.per_hop` is 8, but nodes have no links");
     refused("network.topology", "torus", "unknown value `torus`");
     refused("pipeline.inbocks", "3", "unknown key `inbocks`");
     refused("engine.kind", "processor", "`pipeline` would mean nothing");

@@ -51,6 +51,23 @@ fn two_on_one_way_wait_for_each_other() {
     assert!(stalls(2)[0] >= stalls(2)[1], "its way is free, and the home has less to do at once: {:?}", stalls(2));
 }
 
+/// Whatever else the network adds: data that take longer may be overtaken by what is on another lane, with links and without.
+#[test]
+fn one_node_after_the_other_is_the_same_with_links() {
+    for (name, protocol) in [("now", "swcc"), ("typhoon-0-prototype", "moesi"), ("typhoon", "uncached")] {
+        let more = [("network.data_latency", "900"), ("network.self", "3")];
+        for nodes in [1, 2] {
+            let run = |word| {
+                let run = loads(1).under(&[protocol]).nodes(nodes).on(linked(name, "ring", word, &more));
+                run.right()
+            };
+            let (free, shared) = (run(None), run(Some(1)));
+            assert_eq!((shared.cycles, &shared.per_node), (free.cycles, &free.per_node), "{name}, {protocol}, {nodes}");
+            assert_eq!(shared.link_wait, vec![0; nodes as usize], "{name}, {protocol}, {nodes}");
+        }
+    }
+}
+
 #[test]
 fn more_time_for_a_word_is_more_time_for_all() {
     let run =
@@ -77,7 +94,7 @@ fn the_same_in_every_window_and_on_every_number_of_threads() {
             "simple-coma",
             "hypercube",
             Some(11),
-            &[("interface.packet_words", "2")],
+            &[("interface.packet_words", "2"), ("network.data_latency", "300")],
         )),
         Run::of("lockbench", &["-n", "6"]).nodes(6).on(linked(
             "typhoon-0",

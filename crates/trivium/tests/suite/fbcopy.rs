@@ -42,7 +42,7 @@ fn copies_of_any_bytes_are_right() {
         ["sim", "-m", "flash", "--set", "protocol.most=8", "--cc=-DFBCOPY_MOST=8"].to_vec(),
     ];
     for (turn, nodes) in ["3", "2", "1", "5"].into_iter().enumerate() {
-        for (seed, way) in slow::in_turn(3, turn, &ways).enumerate() {
+        for (seed, way) in slow::in_turn(6, turn, &ways).enumerate() {
             let seed = format!("{}", 10 * turn + seed);
             let run = trivium(
                 &[
@@ -70,7 +70,7 @@ fn copies_are_right_whatever_is_refused() {
         [&["run", "--set", "protocol.often=2"][..], &short].concat(),
     ];
     for (turn, nodes) in ["3", "2", "4"].into_iter().enumerate() {
-        for (seed, way) in slow::in_turn(2, turn, &ways).enumerate() {
+        for (seed, way) in slow::in_turn(4, turn, &ways).enumerate() {
             let seed = format!("{}", 10 * turn + seed + 1);
             let seeded = format!("protocol.seed={seed}");
             for (program, protocol, args) in

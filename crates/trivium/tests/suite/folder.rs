@@ -183,7 +183,7 @@ fn what_cannot_be_is_told_before_the_work() {
 fn what_is_printed_and_written_counts_as_memory() {
     let folder = place("ends.c");
     let before = all(&folder.path().join("data"));
-    for (how, nodes, jobs) in slow::one_in(2, [("print", "1", "1"), ("fill", "1", "1"), ("fill", "2", "2")]) {
+    for (how, nodes, jobs) in slow::one_in(3, [("print", "1", "1"), ("fill", "1", "1"), ("fill", "2", "2")]) {
         let args =
             ["sim", "ends.c", "--dir-rw", "data", "--memory", "400M", "-n", nodes, "--jobs", jobs, "--out", "result"];
         let run = run_in(folder.path(), &[&args[..], &ON, &["--", how]].concat());

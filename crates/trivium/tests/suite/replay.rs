@@ -147,9 +147,9 @@ fn machines_go_through_the_recorded_states_of_every_broken_protocol() {
         trivium(&["replay", file.to_str().unwrap(), "--machine", "typhoon"])
             .refuses(2, &["cannot be forced under timing"]);
     }
-    for (number, &(name, options, shows)) in slow::one_in(4, BROKEN.iter().enumerate()) {
+    for (number, &(name, options, shows)) in slow::one_in(7, BROKEN.iter().enumerate()) {
         let (_folder, file) = recorded(&format!("broken/{name}"), options);
-        for machine in slow::in_turn(3, number, ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"]) {
+        for machine in slow::in_turn(4, number, ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"]) {
             let run = trivium(&["replay", file.to_str().unwrap(), "--machine", machine]);
             assert_eq!(run.code, Some(1), "{name} on {machine}: {}", run.err);
             assert!(

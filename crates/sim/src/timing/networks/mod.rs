@@ -2,7 +2,7 @@
 //!
 //! A new kind is a file here that implements [`Network`], and its line in [`make`]; if nodes are to feel each other's messages, also
 //! [`SharedNetwork`], and its line in [`shared`]. `timing/contract.rs` holds every kind against what is said here. The interface keeps
-//! the order of lanes; a network need not.
+//! the order of lanes, or `order/crossing.rs` where there is a part that all nodes share; a network need not.
 
 mod flat;
 mod hops;
