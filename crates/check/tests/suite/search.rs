@@ -26,7 +26,7 @@ fn systems() -> Vec<Config<'static>> {
 
 /// States of each search, and of those under symmetry.
 fn limit() -> u64 {
-    slow::all_or(40_000, 4_000)
+    slow::all_or(40_000, 2_000)
 }
 
 #[test]
