@@ -54,6 +54,11 @@ impl NetworkModel {
         self.link_cycles_per_word.is_some()
     }
 
+    /// The same where a message meets no others, and takes the least time.
+    pub(crate) fn quiet(&self) -> NetworkModel {
+        NetworkModel { jitter: 0, link_cycles_per_word: None, ..self.clone() }
+    }
+
     /// What the types alone cannot say.
     pub(super) fn validate(&self) -> Result<(), NodeError> {
         within("network.latency", self.latency, 0, 1 << 32)?;

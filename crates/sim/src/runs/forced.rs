@@ -6,7 +6,6 @@
 //! and of a thread that tries again.
 
 use crate::events::{Arrival, Key, Signal};
-use crate::machine::network::NetworkModel;
 use crate::machine::{CacheModel, Machine, MemoryModel};
 use crate::node::NodeState;
 use crate::node::forced::{NEVER, Times};
@@ -149,7 +148,7 @@ pub struct Forced {
 pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, NodeError> {
     let engine = Engine::load_without_ghosts(protocol, order.nodes).map_err(|error| NodeError::input(error.message))?;
     let machine = Machine {
-        network: NetworkModel { jitter: 0, link_cycles_per_word: None, ..machine.network.clone() },
+        network: machine.network.quiet(),
         // Blocks lie side by side, as in the order's addresses, and stay.
         memory: MemoryModel { page: order.block, frames: None, ..machine.memory.clone() },
         // What a step costs is that of the step alone.

@@ -127,9 +127,7 @@ pub fn measure_at(
         return Err(NodeError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
     }
     // A quiet machine's tables hold the translations and the tags already.
-    let network =
-        crate::machine::network::NetworkModel { jitter: 0, link_cycles_per_word: None, ..machine.network.clone() };
-    let mut machine = Machine { network, tlb: None, rtlb: None, ..machine.clone() };
+    let mut machine = Machine { network: machine.network.quiet(), tlb: None, rtlb: None, ..machine.clone() };
     // So does the data cache of its protocol processors hold the records.
     machine.pipeline.iter_mut().for_each(|pipeline| pipeline.data_cache = None);
     let mut quiet = Quiet::new(engine, machine, block)?;

@@ -58,9 +58,12 @@ int main(int argc, char **argv) {
 const WRONG: [(&[&str], &str); 12] = [
     (&["flash-barrier.init: ", "`join`: 0 is outside 1..5"], "radix 0"),
     (&["flash-barrier.init: ", "`release`: 9 is outside 1..5"], "radix 9"),
-    (&["flash-barrier.init"], "more participants than nodes"),
-    (&["flash-barrier.init"], "more than there are behind each other"),
-    (&["flash-barrier.init", "there is no node 5"], "no such node"),
+    (&["flash-barrier.init: ", "`total`: 3 is outside 1..2"], "more participants than nodes"),
+    (
+        &["calls flash-barrier.init on object 0 against", "(total - 1) * step < nodes"],
+        "more than there are behind each other",
+    ),
+    (&["flash-barrier.init: ", "`first`: there is no node 5"], "no such node"),
     (&["calls flash-barrier.arrive on object 3 against", "`before(init, arrive)`"], "no init"),
     (&["calls flash-barrier.init on object 0 against", "`once(init)`"], "two"),
     (&["calls flash-barrier.let_go on object 0 against", "magic.held"], "nobody is held"),
