@@ -18,7 +18,7 @@ const WORK: &str = "work-";
 /// How the names of kept files end.
 const KEPT: &str = ".kept";
 /// The most bytes of kept files. When there are more, those that were not used for longest go, down to three quarters.
-const MOST_KEPT: u64 = 1 << 30;
+const MOST_KEPT: u64 = 2 << 30;
 
 /// A folder in which files are kept whole or not at all. Nothing that is in it is believed unseen: a file that is
 /// not as it was written is as good as none.

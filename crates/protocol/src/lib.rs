@@ -5,6 +5,7 @@
 //! Everything here is independent of the number of nodes; where a size depends on it, a [`Bound`] says how.
 //! `await` no longer exists at this level: it has become waiting states ([`State::waiting`]).
 
+mod access;
 pub mod again;
 mod body;
 mod bound;
@@ -28,6 +29,7 @@ pub mod source;
 mod stored;
 pub mod walk;
 
+pub use access::{Access, Line};
 pub use body::{
     BodyPlace, BodyStep, CallAction, CallBody, ScenarioAction, ScenarioValue, ScenarioVariable, ThreadBody,
 };
@@ -49,7 +51,6 @@ pub use stored::{NoRmw, refuses_rmw};
 
 use crate::source::{SourceMap, Span};
 use std::collections::BTreeMap;
-use std::fmt;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
@@ -118,67 +119,6 @@ pub const MAX_STEPS: i64 = 4_000_000;
 pub const BLOCK: ObjectKindId = ObjectKindId(0);
 /// The built-in object kind `node`, of which each node has exactly one: its agent.
 pub const NODE: ObjectKindId = ObjectKindId(1);
-
-/// The right to access a block that a state gives the local thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
-    /// Loads and stores fault.
-    #[default]
-    None,
-    /// Loads proceed, stores fault.
-    Read,
-    /// Loads and stores proceed.
-    Write,
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Access::None => "none",
-            Access::Read => "read",
-            Access::Write => "write",
-        })
-    }
-}
-
-/// What a processor's cache has of a block, where processors are cached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Line {
-    /// Nothing.
-    #[default]
-    Absent,
-    /// A copy that may be read.
-    Shared,
-    /// The only copy, which may be written.
-    Exclusive,
-    /// It has given the block up, and the engine has not heard of it yet.
-    Leaving,
-}
-
-impl Line {
-    /// All of them, in the order of their numbers in `probe`.
-    pub const ALL: [Line; 4] = [Line::Absent, Line::Shared, Line::Exclusive, Line::Leaving];
-
-    /// The access that it gives to the processor.
-    pub fn access(self) -> Access {
-        match self {
-            Line::Absent | Line::Leaving => Access::None,
-            Line::Shared => Access::Read,
-            Line::Exclusive => Access::Write,
-        }
-    }
-}
-
-impl fmt::Display for Line {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Line::Absent => "absent",
-            Line::Shared => "shared",
-            Line::Exclusive => "exclusive",
-            Line::Leaving => "leaving",
-        })
-    }
-}
 
 /// A type. Scalars are `Bool` to `Thread`; sets, lists, records and arrays are wide.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

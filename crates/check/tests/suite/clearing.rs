@@ -126,10 +126,10 @@ fn wrong_lists_of_what_is_dead_are_noticed() {
 #[test]
 fn shipped_protocols_are_the_same_without_clearing() {
     let mut complete = 0;
-    for (path, text) in mutant::protocols() {
+    for (path, text) in slow::one_in(3, mutant::protocols()) {
         let protocol = mutant::small(&path, &text).unwrap_or_else(|| panic!("{}", path.display()));
         let explored = agree(&protocol, (2, 1, 2)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         complete += usize::from(explored.is_some());
     }
-    assert!(complete > 12, "{complete} were explored");
+    assert!(complete > slow::all_or(12, 4), "{complete} were explored");
 }

@@ -2,6 +2,7 @@
 //! engine panics, and whatever is found can be told, drawn and exported.
 
 use crate::mutant::{Slip, config, mutant, protocols, slip};
+use crate::slow;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -90,7 +91,7 @@ fn told(report: &Report) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(slow::all_or(400, 150)))]
 
     #[test]
     fn explorers_agree_about_protocols_with_mistakes(

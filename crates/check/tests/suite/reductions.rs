@@ -328,7 +328,7 @@ fn a_thousand_protocols_with_mistakes_are_the_same_with_all_kept() {
 #[test]
 fn shipped_protocols_are_the_same_with_all_kept() {
     let (mut complete, mut fewer) = (0, 0);
-    for (number, (path, text)) in slow::one_in(3, mutant::protocols()).enumerate() {
+    for (number, (path, text)) in slow::one_in(6, mutant::protocols()).enumerate() {
         let protocol = mutant::small(&path, &text).unwrap_or_else(|| panic!("{}", path.display()));
         for ops in slow::in_turn(2, number, [None, Some(2)]) {
             let explored = agree(&protocol, &system(2, 1, ops));
@@ -338,7 +338,7 @@ fn shipped_protocols_are_the_same_with_all_kept() {
         }
     }
     assert!(
-        complete > slow::all_or(30, 7) && fewer > slow::all_or(20, 4),
+        complete > slow::all_or(30, 3) && fewer > slow::all_or(20, 1),
         "{complete} were explored, {fewer} with fewer states"
     );
 }

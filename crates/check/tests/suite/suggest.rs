@@ -9,6 +9,8 @@ use trivium_lang::{Options, compile};
 use trivium_protocol::{Promise, Protocol};
 
 const MOST: u64 = 60_000;
+/// The same, where a part is tried.
+const MOST_OF_THE_PART: u64 = 4_000;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols")
@@ -51,7 +53,8 @@ fn found(protocol: &Arc<Protocol>) -> Option<Report> {
     let systems = [2, 3].into_iter().flat_map(|nodes| names.iter().map(move |scenario| (nodes, scenario.clone())));
     systems.into_iter().find_map(|(nodes, scenario)| {
         let system = System { nodes, scenario, ops: Some(3), ..System::default() };
-        let config = Config { max_states: Some(MOST), liveness: false, ..system.into() };
+        let config =
+            Config { max_states: Some(slow::all_or(MOST, MOST_OF_THE_PART)), liveness: false, ..system.into() };
         explore(protocol, &config).ok().filter(|report| report.verdict == Verdict::Violated)
     })
 }

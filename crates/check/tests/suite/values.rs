@@ -60,7 +60,7 @@ fn shipped_protocols_are_the_same_with_values_exchanged() {
 #[test]
 fn two_values_stand_for_any() {
     let mut violated = 0;
-    for file in files() {
+    for file in slow::one_in(2, files()) {
         let protocol = shipped::protocol(&file);
         let with = |values| {
             let system = System { nodes: 2, values, ops: Some(2), ..System::declared(&protocol) };
@@ -78,7 +78,7 @@ fn two_values_stand_for_any() {
             }
         }
     }
-    assert!(violated > 10, "{violated}");
+    assert!(violated > slow::all_or(10, 4), "{violated}");
 }
 
 #[test]

@@ -121,7 +121,9 @@ pub struct Wrong {
 
 /// A folder for programs and for what is compiled of them.
 pub struct Bench {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// It goes away with its contents.
+    _passing: Option<tempfile::TempDir>,
     trivium: PathBuf,
 }
 
@@ -130,7 +132,13 @@ impl Bench {
     /// There is no room.
     pub fn new(trivium: &Path) -> Result<Bench, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        Ok(Bench { folder, trivium: trivium.to_path_buf() })
+        Ok(Bench { folder: folder.path().to_path_buf(), _passing: Some(folder), trivium: trivium.to_path_buf() })
+    }
+
+    /// One that has this folder for itself: what is compiled of the same programs there is found again where programs are kept.
+    #[cfg(test)]
+    pub fn at(folder: PathBuf, trivium: &Path) -> Bench {
+        Bench { folder, _passing: None, trivium: trivium.to_path_buf() }
     }
 
     /// What is wrong first with what a program prints, if anything is.
@@ -138,7 +146,7 @@ impl Bench {
     /// # Errors
     /// It cannot be run, or the program is wrong.
     pub fn wrong(&self, program: &Program, setup: &Setup) -> Result<Option<Wrong>, String> {
-        let file = self.folder.path().join("random.cs");
+        let file = self.folder.join("random.cs");
         std::fs::write(&file, text::written(program)).map_err(|error| format!("{}: {error}", file.display()))?;
         for nodes in &setup.nodes {
             if let Some(wrong) = self.wrong_on(program, setup, &file, *nodes)? {

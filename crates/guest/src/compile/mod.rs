@@ -280,7 +280,7 @@ impl Kept {
     }
 }
 
-/// The name under which the program of these files is kept: everything that it depends on but what is read.
+/// The name under which the program of these files is kept: everything that it depends on but what they include.
 fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain) -> String {
     let mut hash = Sha256::new();
     // Lengths keep neighbours apart.
@@ -304,6 +304,10 @@ fn kept_name(files: &[PathBuf], options: &CompileOptions, toolchain: &Toolchain)
     for list in [files, &options.include_dirs] {
         add(&list.len().to_le_bytes());
         list.iter().for_each(|path| add(path.as_os_str().as_encoded_bytes()));
+    }
+    // A file that becomes what it was before is found again. What cannot be read is told by the compiler; a pipe can be read only once.
+    for file in files.iter().filter(|file| file.is_file()) {
+        add(&std::fs::read(file).unwrap_or_default());
     }
     options.flags.iter().for_each(|flag| add(flag.as_bytes()));
     let stem = files.first().and_then(|file| file.file_stem()).unwrap_or_default().to_string_lossy().into_owned();

@@ -205,7 +205,7 @@ fn whatever_ends_a_run_ends_all_ranks() {
 /// The code with which a node leaves `main` before others becomes that of all ranks.
 #[test]
 fn the_code_of_a_node_that_leaves_early_is_that_of_the_job() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("early.c");
     let text =
         "#include \"trivium.h\"\nint main(void) { if (trivium_node() == 1) return 7; trivium_barrier(); return 0; }\n";
@@ -216,7 +216,7 @@ fn the_code_of_a_node_that_leaves_early_is_that_of_the_job() {
 
 #[test]
 fn allocations_that_differ_end_all_ranks() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("differ.c");
     let text = "#include \"trivium.h\"\nint main(void) {\n    trivium_alloc_on(0, trivium_node() == 1 ? 128 : 64);\n    trivium_barrier();\n}\n";
     std::fs::write(&program, text).unwrap();
@@ -265,7 +265,7 @@ const SOON: Duration = Duration::from_secs(8);
 
 #[test]
 fn who_stops_a_rank_ends_the_run_with_what_is_known() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let out = folder.path().join("result");
     let (child, ranks) = endless(&out);
     let begun = Instant::now();
@@ -278,7 +278,7 @@ fn who_stops_a_rank_ends_the_run_with_what_is_known() {
 
 #[test]
 fn an_interrupt_of_the_launcher_ends_all_ranks() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (child, ranks) = endless(&folder.path().join("result"));
     let begun = Instant::now();
     signal("-INT", &child.id().to_string());
@@ -289,7 +289,7 @@ fn an_interrupt_of_the_launcher_ends_all_ranks() {
 
 #[test]
 fn who_kills_a_rank_ends_the_job_without_a_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let out = folder.path().join("result");
     let (child, ranks) = endless(&out);
     signal("-KILL", &ranks[2]);
@@ -308,7 +308,7 @@ const LEAVES: &str = "#include <signal.h>\n#include <unistd.h>\n\
 
 #[test]
 fn a_rank_that_leaves_early_ends_the_job_without_a_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (source, library, results) =
         (folder.path().join("leaves.c"), folder.path().join("leaves.so"), folder.path().join("out"));
     std::fs::write(&source, LEAVES).unwrap();
@@ -332,8 +332,8 @@ fn a_rank_that_leaves_early_ends_the_job_without_a_result() {
 /// A rank that does not answer keeps nobody. The trace lacks it, or is not there if it is the rank that writes it.
 #[test]
 fn who_does_not_answer_is_given_up() {
-    for stopped in [2, 0] {
-        let folder = tempfile::tempdir().unwrap();
+    for &stopped in slow::all_or(&[2, 0][..], &[2]) {
+        let folder = crate::harness::folder();
         let trace = folder.path().join("trace.json");
         let (child, ranks) = endless_with(&folder.path().join("result"), &[], &["--trace", trace.to_str().unwrap()]);
         signal("-STOP", &ranks[stopped]);
@@ -358,7 +358,7 @@ fn who_does_not_answer_is_given_up() {
 
 /// What a run of ranks says, and the events of its trace.
 fn traced(program: &str, protocol: &str, ranks: u32, args: &[&str]) -> (Run, Vec<Value>) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json");
     let more = [&["--trace", file.to_str().unwrap()], args].concat();
     let run = live(&format!("programs/{program}"), &[protocol], ranks, &more);
@@ -485,7 +485,7 @@ fn nobody_is_left(ranks: &[String]) {
 /// An object is at home where a program of ranks places it, and what ranks do not agree about is told.
 #[test]
 fn objects_are_placed_over_mpi() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let place = |home: &str| {
         let text = format!(
             "#include \"trivium.h\"\n#include \"trivium/flash-lock.h\"\nint main(void) {{\n    \
@@ -546,7 +546,7 @@ fn the_launcher_of_another_mpi_is_noticed() {
 /// Every node reads the data of the first rank's host, and only the first opens files.
 #[test]
 fn only_the_first_rank_opens_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [here, elsewhere] = ["here", "elsewhere"].map(|name| folder.path().join(name));
     std::fs::create_dir_all(here.join("data/deep")).unwrap();
     std::fs::create_dir_all(&elsewhere).unwrap();

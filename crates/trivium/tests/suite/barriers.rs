@@ -21,7 +21,7 @@ scenario half_of_a_column_is_missing {
 
 #[test]
 fn a_node_is_in_several_barriers_of_some_nodes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let protocol = in_file(&folder, "grid.tri", &GRID.replace("LIBRARY", root().join("protocols").to_str().unwrap()));
     let checked = |scenario: &str| trivium(&["check", &protocol, "--scenario", scenario]);
     let holds = checked("rows_and_columns");
@@ -75,7 +75,7 @@ const WRONG: [(&[&str], &str); 12] = [
 
 #[test]
 fn wrong_use_of_a_barrier_ends_with_an_error() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = in_file(&folder, "program.c", PROGRAM);
     for (way, (says, what)) in WRONG.iter().enumerate() {
         for command in [&["sim", "-m", "flash"][..], &["run"]] {

@@ -34,7 +34,7 @@ int main(void) {
 
 #[test]
 fn blocks_are_pointers_and_one_block_has_the_contents_of_another() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text =
         std::fs::read_to_string(harness::root().join("crates/check/tests/files/with-block-of-another.test")).unwrap();
     let after = "op following(b: block?): block?\n\nrole home of block {";
@@ -84,7 +84,7 @@ int main(void) {
 
 #[test]
 fn bodies_take_say_and_return_blocks() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = harness::root().join("crates/check/tests/files/call-body-keeps-blocks.test");
     let text = std::fs::read_to_string(file).unwrap();
     let more = "event back(a: block?): block?\nop one(to: block, from: block?): block { return ask back(from) }\n\

@@ -227,7 +227,7 @@ fn what_programs_see_of_random_bodies_check_sees_too() {
     let count = slow::all_or(120, 6);
     let mut looked = 0;
     for seed in 0..count {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::harness::folder();
         let text = protocol(seed, None);
         let (file, program) = (in_file(&folder, "body.tri", &text), in_file(&folder, "body.c", PROGRAM));
         let general = trivium(&["check", &file, "--nodes", "2", "--ops", "1", "--max-states", "400000"]);
@@ -277,7 +277,7 @@ fn false_assertions_end_a_program() {
 /// Who releases a lock that its node does not hold is told so, and where the protocol says it; nobody hangs.
 #[test]
 fn who_releases_what_it_does_not_hold_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let by_body = "asserts `v.held`, which is false (flash-lock.tri:";
     let by_handler = |lock: &str| format!("magic in Any: give: assertion failed ({lock}.tri:");
     for (lock, said) in [

@@ -83,7 +83,7 @@ fn there_may_be_fewer_positions_than_nodes() {
 }
 
 /// A program of this text, and where it lies.
-fn written(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
+fn written(folder: &crate::harness::Folder, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     path
@@ -92,7 +92,7 @@ fn written(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
 /// A file beside one in C, and a function with parallel statements that is called in a context.
 #[test]
 fn programs_of_several_files_share_shapes_and_contexts() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let first = "#include <stdio.h>\nshape [10]S;\nint:S x;\nvoid mark(int n);\nint twice(int n);\n\
                  int main(void) {\n    with (S) {\n        x = 0;\n        where (pcoord(0) > 6) mark(twice(4));\n        \
                  int s = (+= x);\n        printf(\"%d %d %d\\n\", [6]x, [7]x, s);\n    }\n    return 0;\n}\n";
@@ -187,7 +187,7 @@ const SMALL_PROGRAMS: [(&str, &[&str], &str); 4] = [
 
 #[test]
 fn small_programs_print_what_was_found_by_hand() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (text, how, expected) in SMALL_PROGRAMS {
         let program = written(&folder, "small.cs", &format!("#include <stdio.h>\n{text}"));
         let run = trivium(&[&[how[0], program.to_str().unwrap()], &how[1..]].concat());
@@ -213,7 +213,7 @@ fn protocols_without_a_promise_about_loads_are_refused() {
 /// A node's part is its equal share.
 #[test]
 fn positions_are_dealt_out_equally() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text =
         "#include <stdio.h>\nshape [1024]S;\nint main(void) { printf(\"%d\\n\", cstar_state_S.count); return 0; }\n";
     let program = written(&folder, "share.cs", text);
@@ -277,7 +277,7 @@ fn shifts_and_commas_give_what_was_found_by_hand() {
 /// A file that says of another file's variable what it is not: it would read and write what is beside it.
 #[test]
 fn a_variable_has_one_shape_and_type_in_all_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let first =
         in_file(&folder, "a.cs", "void other(void); shape [4]S; int:S a; int main(void) { other(); return 0; }\n");
     for (declared, told) in [
@@ -322,7 +322,7 @@ fn calls_of_a_protocol_bring_what_accesses_do() {
 /// Every reduction, of every position and of none.
 #[test]
 fn reductions_are_those_of_a_loop() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = r#"#include <limits.h>
 #include <stdio.h>
 shape [11]S;
@@ -369,7 +369,7 @@ int main(void) {
 /// What the checks of a program say while it runs, with the user's own line.
 #[test]
 fn an_index_outside_of_its_shape_ends_the_program() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = "shape [10]S;\nint:S x, y;\nint main(void) {\n    with (S) {\n        x = 1;\n        y = [. + 1]x;\n    }\n    return 0;\n}\n";
     let program = written(&folder, "outside.cs", text);
     for command in [&["sim", "-m", "typhoon"][..], &["run"]] {
@@ -389,7 +389,7 @@ fn an_index_outside_of_its_shape_ends_the_program() {
 /// What the C compiler finds is told in the user's own line.
 #[test]
 fn the_compiler_names_the_users_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = "shape [10]S;\ndouble:S x;\nint main(void) {\n    with (S) {\n        x = x % 2;\n        x = [x]x;\n        int s = (|= x);\n        x = unknown + 1;\n    }\n    return 0;\n}\n";
     let program = written(&folder, "refused.cs", text);
     let refused = trivium(&["sim", program.to_str().unwrap(), "-p", "stache", "-m", "typhoon"]);
@@ -407,7 +407,7 @@ fn the_compiler_names_the_users_line() {
 /// A size that is none is told where it stands.
 #[test]
 fn shapes_have_positions() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(&folder, "none.cs", "shape [3][0]S;\nint:S x;\nint main(void) { return 0; }\n");
     let refused = trivium(&["sim", program.to_str().unwrap(), "-p", "stache", "-m", "typhoon"]);
     assert_eq!(refused.code, Some(2), "{}", refused.err);
@@ -445,7 +445,7 @@ fn a_translation_keeps_lines() {
 #[test]
 #[ignore = "takes minutes"]
 fn what_the_c_compiler_says_is_about_the_program() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let headers = format!("--cc=-I{}", root().join("programs/cstar").display());
     let mut refused = 0;
     for (directives, text) in changed::changed(400, 3) {

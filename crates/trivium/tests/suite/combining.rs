@@ -51,7 +51,7 @@ const TOLD: &str =
 
 #[test]
 fn the_least_the_greatest_and_floating_point_numbers_are_combined() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = in_file(&folder, "combining.c", TEXT);
     for (number, protocol) in PROTOCOLS.into_iter().enumerate() {
         for backend in slow::in_turn(1, number, BACKENDS) {

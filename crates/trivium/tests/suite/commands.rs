@@ -5,7 +5,7 @@ use std::process::Command;
 
 #[test]
 fn shells_take_the_completions() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (shell, word) in
         [("bash", "complete -F _trivium"), ("zsh", "#compdef trivium"), ("fish", "complete -c trivium")]
     {
@@ -40,7 +40,7 @@ fn each_command_has_a_manual_page() {
 
 #[test]
 fn a_new_folder_has_a_protocol_and_a_program_that_work() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let mine = folder.path().join("mine");
     let run = trivium(&["init", mine.to_str().unwrap()]);
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
@@ -75,7 +75,7 @@ fn programs_are_found_by_name() {
         }
     }
     // From anywhere, and with what it includes.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let within = |args: &[&str]| command(args).current_dir(folder.path()).output().unwrap();
     let args = ["-p", "stache", "-p", "deferred-update", "-m", "typhoon", "-n", "2", "--format", "json"];
     let run = within(&[&["sim", "em3d-update"], &args[..], &["--", "-t", "200", "-i", "1"]].concat());
@@ -100,7 +100,7 @@ fn the_text_of_a_protocol_is_printed_as_it_is() {
 
 #[test]
 fn svg_means_a_file_everywhere() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("msi.svg");
     let run = trivium(&["show", "msi", "--svg", file.to_str().unwrap()]);
     assert!(run.code == Some(0) && run.out == trivium(&["show", "msi"]).out);
@@ -166,7 +166,7 @@ fn options_are_taken_where_they_act_and_nowhere_else() {
 /// The commands of `docs/gallery.md` draw the pictures that it shows.
 #[test]
 fn pictures_of_the_gallery_are_what_their_commands_draw() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
     let mut drawn = 0;
     for command in gallery.lines().filter_map(|line| line.strip_prefix("`trivium ")?.strip_suffix('`')) {
@@ -226,7 +226,7 @@ fn documents_that_are_cited_are_there() {
 /// A machine whose file says only what differs is printed with all its keys, from which it can be loaded again.
 #[test]
 fn a_machine_is_printed_with_the_keys_of_its_base() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [mine, printed] = ["mine.toml", "printed.toml"].map(|name| folder.path().join(name));
     let text = "name = \"mine\"\nbase = \"typhoon\"\n[network]\nlatency = 77\n";
     std::fs::write(&mine, text).unwrap();
@@ -255,7 +255,7 @@ fn a_machine_is_set_only_where_there_is_one() {
 /// What no number of nodes that the file asks for can use, `show` refuses as `check` does.
 #[test]
 fn what_cannot_be_checked_is_not_shown() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("wide.tri");
     let text = "protocol wide\ncheck nodes 200\nlane main fifo buffered\n\
         message Sets(a: set of node, b: set of node, c: set of node, d: set of node, e: set of node) on main\n\
@@ -270,7 +270,7 @@ fn what_cannot_be_checked_is_not_shown() {
 /// A protocol's header that is looked for beside the program lies elsewhere.
 #[test]
 fn headers_of_protocols_are_found_for_who_forgot_their_folder() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("forgot.c");
     std::fs::write(&file, "#include \"swcc.h\"\nint main(void) { return 0; }\n").unwrap();
     let file = file.to_str().unwrap();

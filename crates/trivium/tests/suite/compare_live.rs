@@ -94,7 +94,7 @@ fn the_table_has_both_and_says_what_can_be_compared() {
 /// The clocks of a host and of a machine do not show the same.
 #[test]
 fn what_differs_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("clock.c");
     let text = "#include <stdio.h>\n#include <unistd.h>\n#include \"trivium.h\"\nint main(void) {\n\
         usleep(300000);\n printf(\"%s\\n\", trivium_cycles() > 200000000 ? \"late\" : \"early\");\n return 0; }\n";
@@ -106,7 +106,7 @@ fn what_differs_is_told() {
 
 #[test]
 fn a_live_run_that_goes_wrong_is_told_as_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("live.c");
     // Right in the simulator, whose clock is slower.
     let text = "#include \"trivium.h\"\n#include <unistd.h>\n\

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../check/tests/files");
 
 /// The protocol of a file test of `check`.
-fn protocol(folder: &tempfile::TempDir, name: &str) -> PathBuf {
+fn protocol(folder: &crate::harness::Folder, name: &str) -> PathBuf {
     let text = std::fs::read_to_string(format!("{FILES}/{name}.test")).unwrap();
     let file = folder.path().join(format!("{name}.tri"));
     let lines = text.lines().filter(|line| !line.starts_with("// "));
@@ -15,7 +15,7 @@ fn protocol(folder: &tempfile::TempDir, name: &str) -> PathBuf {
 }
 
 fn runs(name: &str, program: &str, args: &[&str]) -> [Run; 2] {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = protocol(&folder, name);
     let file = file.to_str().unwrap();
     // So little memory that pages of other homes have to go.

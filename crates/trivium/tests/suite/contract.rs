@@ -112,7 +112,7 @@ fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<S
 
 #[test]
 fn every_key_of_sim_and_compare_is_documented() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let source = folder.path().join("wrong.c");
     let text = "#include <stdatomic.h>\n#include <trivium.h>\nstatic _Atomic int private;\nint main(void) {\n\
         char *all = trivium_alloc_round_robin(256);\n all[64 * trivium_node()]++;\n return private++; }\n";
@@ -164,7 +164,7 @@ fn every_key_of_sim_and_compare_is_documented() {
 
 #[test]
 fn a_result_names_all_sources_and_flags_and_the_greatest_memory() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -234,7 +234,7 @@ fn sim_has_the_keys_of_the_contract() {
 
 #[test]
 fn where_a_program_lies_changes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let elsewhere = folder.path().join("a-folder-with-a-name-that-takes-more-room-than-programs/em3d.c");
     std::fs::create_dir(elsewhere.parent().unwrap()).unwrap();
     std::fs::copy(harness::root().join("programs/em3d.c"), &elsewhere).unwrap();
@@ -460,7 +460,7 @@ fn every_form_of_a_protocol_can_be_shown() {
 
 #[test]
 fn a_printed_machine_is_a_machine() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = folder.path().join("mine.toml");
     let mine = path.to_str().unwrap();
     let change = ["--set", "machine.network.latency=200", "--set", "machine.name=mine"];

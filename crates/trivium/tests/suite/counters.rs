@@ -3,7 +3,7 @@
 use crate::harness::trivium;
 
 /// The warnings of a program of which this is `count`, and this the end of `main`, with two nodes in `sim` and in `run`.
-fn warned(folder: &tempfile::TempDir, name: &str, count: &str, end: &str, flags: &str) -> Vec<String> {
+fn warned(folder: &crate::harness::Folder, name: &str, count: &str, end: &str, flags: &str) -> Vec<String> {
     let text = format!(
         "#include <stdio.h>
 #include \"trivium.h\"
@@ -36,7 +36,7 @@ int main(void) {{
 
 #[test]
 fn a_counter_that_is_read_on_one_node_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (name, count, end, variable) in [
         ("plain.c", "counter++;", "if (!me) printf(\"%d\\n\", counter);", "counter"),
         ("sum.c", "spent += i;", "if (me == 1) printf(\"%f\\n\", spent);", "spent"),
@@ -58,7 +58,7 @@ fn a_counter_that_is_read_on_one_node_is_told() {
 /// Each node has its own, and reads it; or nobody does; or it is said.
 #[test]
 fn what_is_meant_is_not_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (name, count, end) in [
         (
             "reduced.c",

@@ -13,7 +13,7 @@ fn files(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_result_goes_whole_into_a_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = folder.path().join("result.json");
     let out = path.to_str().unwrap();
     std::fs::write(&path, "what was there before").unwrap();
@@ -27,7 +27,7 @@ fn a_result_goes_whole_into_a_file() {
 
 #[test]
 fn what_goes_wrong_leaves_files_as_they_were() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = folder.path().join("result.json");
     let out = path.to_str().unwrap();
     let wrong: [(i32, &[&str]); 6] = [
@@ -59,7 +59,7 @@ fn what_goes_wrong_leaves_files_as_they_were() {
 fn a_wrong_answer_ends_with_1_and_says_where() {
     trivium(&["sim", "programs/bad/wrong-answer.c", "-p", "stache", "-m", "typhoon", "-n", "3"])
         .refuses(1, &["1 + 1 is not 3", "node "]);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let source = folder.path().join("exit.c");
     std::fs::write(&source, "#include \"trivium.h\"\nint main(void) { return trivium_node() == 1 ? 7 : 0; }\n")
         .unwrap();
@@ -109,7 +109,7 @@ fn a_limit_of_cycles_ends_with_3_and_what_is_known() {
 /// Where the nodes stand when a limit cuts a run off is told as a deadlock is, and is the same on any number of host threads.
 #[test]
 fn a_limit_of_cycles_tells_for_what_nodes_wait() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let source = folder.path().join("waits.c");
     let text = "#include <trivium.h>\nint main(void) {\n  int *word = trivium_alloc_on(0, 64);\n\
         if (trivium_node() == 0) for (volatile int i = 0; ; i++) {}\n  trivium_wait_until_changed(word, 0);\n  return 0;\n}\n";
@@ -126,7 +126,7 @@ fn a_limit_of_cycles_tells_for_what_nodes_wait() {
 /// It was taken until the host had no more.
 #[test]
 fn memory_is_estimated_when_it_is_allocated_and_has_a_limit() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let source = folder.path().join("large.c");
     let text = "#include <stdio.h>\n#include <trivium.h>\nint main(void) {\n  puts(\"begun\");\n\
         char *all = trivium_alloc_round_robin(1000 << 20);\n\
@@ -206,8 +206,8 @@ fn ctrl_c_ends_with_3_and_what_is_known() {
 #[cfg(unix)]
 #[test]
 fn sigterm_ends_as_ctrl_c_does() {
-    let [folder, saved] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let path = |folder: &tempfile::TempDir, name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let [folder, saved] = [crate::harness::folder(), crate::harness::folder()];
+    let path = |folder: &crate::harness::Folder, name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (out, checkpoint) = (path(&folder, "result.json"), path(&saved, "checkpoint"));
     let endless = ["sim", "programs/bad/endless.c", "-p", "msi", "-m", "typhoon", "-n", "2"];
     trivium(&[&endless[..], &["--max-cycles", "10"]].concat());
@@ -225,7 +225,7 @@ fn sigterm_ends_as_ctrl_c_does() {
 
 #[test]
 fn a_search_goes_on_from_its_checkpoint() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = folder.path().join("checkpoint");
     let file = path.to_str().unwrap();
     let args = ["check", "msi", "--format", "json"];
@@ -284,7 +284,7 @@ fn what_weakens_a_verdict_is_in_the_verdict() {
 /// A search whose files have so much room, where a disk may be made.
 #[cfg(target_os = "linux")]
 fn on_a_disk_of(kib: u32, args: &[&str]) -> Option<Run> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (path, size) = (folder.path().to_str().unwrap(), format!("size={kib}k"));
     let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs", path]).output();
     if !mount.is_ok_and(|mount| mount.status.success()) {
@@ -453,7 +453,7 @@ fn large_protocols_hold_for_longer() {
 
 #[test]
 fn a_program_may_be_webassembly_made_elsewhere() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = folder.path().join("empty.wasm");
     // (module (memory (export "memory") 1) (func (export "_start")))
     let module = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x05\x03\x01\0\x01\x07\x13\x02\x06memory\x02\0\x06_start\0\0\x0a\x04\x01\x02\0\x0b";

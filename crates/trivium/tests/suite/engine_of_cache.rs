@@ -35,7 +35,7 @@ fn file_test(name: &str) -> String {
 
 #[test]
 fn what_a_home_adds_is_never_lost() {
-    let (folder, protocol) = (tempfile::tempdir().unwrap(), file_test("perform-at-the-engine-of-a-cache"));
+    let (folder, protocol) = (crate::harness::folder(), file_test("perform-at-the-engine-of-a-cache"));
     in_file(&folder, "counter.h", &trivium(&["header", &protocol]).out);
     let program = in_file(&folder, "counts.c", COUNTS);
     let ways = [&["sim", "-m", "flash"][..], &["sim", "-m", "typhoon", "--set", "machine.network.jitter=90"], &["run"]];

@@ -41,7 +41,7 @@ fn copies_of_any_bytes_are_right() {
         ["sim", "-m", "flash", "--set", "protocol.requests=1"].to_vec(),
         ["sim", "-m", "flash", "--set", "protocol.most=8", "--cc=-DFBCOPY_MOST=8"].to_vec(),
     ];
-    for (turn, nodes) in ["3", "2", "1", "5"].into_iter().enumerate() {
+    for (turn, nodes) in slow::one_in(3, ["3", "2", "1", "5"].into_iter().enumerate()) {
         for (seed, way) in slow::in_turn(6, turn, &ways).enumerate() {
             let seed = format!("{}", 10 * turn + seed);
             let run = trivium(
@@ -69,7 +69,7 @@ fn copies_are_right_whatever_is_refused() {
         [&["sim", "-m", "typhoon"][..], &short].concat(),
         [&["run", "--set", "protocol.often=2"][..], &short].concat(),
     ];
-    for (turn, nodes) in ["3", "2", "4"].into_iter().enumerate() {
+    for (turn, nodes) in slow::one_in(2, ["3", "2", "4"].into_iter().enumerate()) {
         for (seed, way) in slow::in_turn(4, turn, &ways).enumerate() {
             let seed = format!("{}", 10 * turn + seed + 1);
             let seeded = format!("protocol.seed={seed}");
@@ -148,7 +148,7 @@ fn copies_that_cross_get_through_one_place() {
 
 /// A program that says ok at its end does so, and nothing stands still for long.
 fn gets_through(text: &str, with: &[&str]) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("program.c");
     std::fs::write(&program, text).unwrap();
     let run = trivium(&[&["sim", program.to_str().unwrap(), "--stall-limit", "1000000"], with].concat());

@@ -8,7 +8,7 @@ use sources::fingerprint;
 #[test]
 fn any_change_of_a_source_is_another_simulator() {
     let make = |files: &[(&str, &str)]| {
-        let root = tempfile::tempdir().unwrap();
+        let root = crate::harness::folder();
         for (name, text) in files {
             let file = root.path().join(name);
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();

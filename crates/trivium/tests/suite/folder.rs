@@ -8,8 +8,8 @@ use std::path::Path;
 const ON: [&str; 4] = ["-p", "stache", "-m", "typhoon"];
 
 /// A folder with a program and its data.
-fn place(program: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn place(program: &str) -> crate::harness::Folder {
+    let folder = crate::harness::folder();
     let at = |name: &str| folder.path().join(name);
     std::fs::copy(root().join("crates/trivium/tests/folder").join(program), at(program)).unwrap();
     std::fs::create_dir_all(at("data/deep")).unwrap();
@@ -185,9 +185,9 @@ fn what_is_printed_and_written_counts_as_memory() {
     let before = all(&folder.path().join("data"));
     for (how, nodes, jobs) in slow::one_in(3, [("print", "1", "1"), ("fill", "1", "1"), ("fill", "2", "2")]) {
         let args =
-            ["sim", "ends.c", "--dir-rw", "data", "--memory", "400M", "-n", nodes, "--jobs", jobs, "--out", "result"];
+            ["sim", "ends.c", "--dir-rw", "data", "--memory", "150M", "-n", nodes, "--jobs", jobs, "--out", "result"];
         let run = run_in(folder.path(), &[&args[..], &ON, &["--", how]].concat());
-        assert!(run.code == Some(3) && run.err.contains("the limit of 400 MiB of the host's memory"), "{how}: {run:?}");
+        assert!(run.code == Some(3) && run.err.contains("the limit of 150 MiB of the host's memory"), "{how}: {run:?}");
         assert_eq!(all(&folder.path().join("data")), before);
     }
     let args = ["sim", "ends.c", "--dir-rw", "data", "-n", "1"];

@@ -37,7 +37,7 @@ int main(void) {
 
 #[test]
 fn what_is_freed_is_allocated_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = in_file(&folder, "again.c", AGAIN);
     for protocol in slow::all_or(&["stache", "msi", "migratory", "uncached"][..], &["stache", "uncached"]) {
         let sim = trivium(&["sim", &program, "-p", protocol, "-m", "typhoon", "-n", "3"]);
@@ -52,7 +52,7 @@ fn what_is_freed_is_allocated_again() {
 
 #[test]
 fn what_is_freed_wrongly_is_an_error_with_its_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (name, wrong, words) in [
         ("twice.c", "trivium_free(memory); trivium_free(memory);", "frees 0x40000000 a second time"),
         ("within.c", "trivium_free(memory + 1);", "frees 0x40000004, at which no allocation begins"),

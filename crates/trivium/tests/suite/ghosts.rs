@@ -22,7 +22,7 @@ fn nothing_is_simulated_of_what_ghosts_are_told() {
     let (_, behind) = rest.split_once("not order.overtaken\n").unwrap();
     let silent = format!("{before}{behind}").replace("    order.came(who)\n", "").replace("order.got(me); ", "");
     assert!(text.contains("order.came") && !silent.contains("order."));
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = in_file(&folder, "takes.c", PROGRAM);
     let [tells, silent] = [("tells.tri", &text), ("silent.tri", &silent)].map(|(name, text)| {
         let file = in_file(&folder, name, text);
@@ -40,7 +40,7 @@ fn what_ghosts_are_told_is_not_exported() {
                 ghost order of lock { var n: 0..3  action came() { n = 1 } }\n\
                 role home of lock { state Any { on take { order.came(); return } } }\n\
                 role away of lock { state Any { on take { return } } }\n";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = in_file(&folder, "told.tri", text);
     for to in ["murphi", "spin"] {
         let said = "handlers tell the ghost `order` something, which cannot be exported";

@@ -42,7 +42,7 @@ const ENDINGS: [&str; 6] = ["tri", "toml", "c", "wasm", "json", "checkpoint"];
 
 #[test]
 fn a_pipe_is_an_error_and_not_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for ending in ENDINGS {
         let file = folder.path().join(format!("pipe.{ending}"));
         assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
@@ -55,7 +55,7 @@ fn a_pipe_is_an_error_and_not_waited_for() {
 
 #[test]
 fn a_device_without_end_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for ending in ENDINGS {
         let file = folder.path().join(format!("zero.{ending}"));
         std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
@@ -68,7 +68,7 @@ fn a_device_without_end_is_an_error() {
 
 #[test]
 fn zero_bytes_are_no_text() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for ending in ["tri", "toml", "c"] {
         let file = folder.path().join(format!("zeros.{ending}"));
         std::fs::write(&file, [b"\n".as_slice(), &[0; 3000]].concat()).unwrap();
@@ -81,7 +81,7 @@ fn zero_bytes_are_no_text() {
 
 #[test]
 fn a_study_is_a_regular_file_of_text() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("study.toml");
     std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
     let study = folder.path().to_str().unwrap();
@@ -93,7 +93,7 @@ fn a_study_is_a_regular_file_of_text() {
 
 #[test]
 fn a_protocol_uses_regular_files_of_at_most_16_mb() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("uses.tri");
     std::fs::write(&file, "protocol uses\nuse \"other.tri\"\n").unwrap();
     let other = folder.path().join("other.tri");
@@ -109,7 +109,7 @@ fn a_protocol_uses_regular_files_of_at_most_16_mb() {
 /// They would colour the terminal, or hide what stands before them.
 #[test]
 fn escape_characters_of_a_file_do_not_reach_the_terminal() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("escape.tri");
     std::fs::write(&file, "protocol escape // \x1b[31m\nrole home of block { state Idle: write {} }\n").unwrap();
     let said = refused(&["check", file.to_str().unwrap()]);
@@ -124,7 +124,7 @@ fn escape_characters_of_a_file_do_not_reach_the_terminal() {
 
 #[test]
 fn a_byte_order_mark_is_no_part_of_a_text() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("mark.tri");
     let text = std::fs::read_to_string(harness::root().join("protocols/msi.tri")).unwrap();
     std::fs::write(&file, format!("\u{feff}{text}")).unwrap();
@@ -134,7 +134,7 @@ fn a_byte_order_mark_is_no_part_of_a_text() {
 
 #[test]
 fn errors_of_a_replay_name_the_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("recorded.json");
     let recorded = trivium(&["check", "broken/stache-lost-upgrade", "--format", "json"]).out;
     for (from, to) in [
@@ -152,7 +152,7 @@ fn errors_of_a_replay_name_the_file() {
 /// It took 50 seconds for each arrow was compared with all others.
 #[test]
 fn a_picture_of_many_arrows_is_drawn_at_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("many.tri");
     let messages: Vec<String> = (0..40).map(|m| format!("Go{m}")).collect();
     let mut text = format!("protocol many\nlane main buffered\nmessage {} on main\n", messages.join(", "));
@@ -173,7 +173,7 @@ fn a_picture_of_many_arrows_is_drawn_at_once() {
 /// A cell of more than 65,535 characters was a panic.
 #[test]
 fn cells_and_names_may_be_long() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let long = "x".repeat(70_000);
     let study = "about = \"long\"\npublished = \"long.csv\"\ntolerance = 5\n[quick]\nargs = {}\n\
         [[rows]]\nids = [\"a\"]\nreason = \"none\"\n";
@@ -194,7 +194,7 @@ fn cells_and_names_may_be_long() {
 
 #[test]
 fn a_file_in_another_encoding_is_told_how_to_save_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     for name in ["latin.tri", "latin.toml"] {
         std::fs::write(path(name), b"// caf\xe9\n").unwrap();
@@ -212,7 +212,7 @@ fn a_file_in_another_encoding_is_told_how_to_save_it() {
 /// Else an error would show a line of it.
 #[test]
 fn a_protocol_uses_only_protocols() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(path("secret"), "word of mine\n").unwrap();
     std::os::unix::fs::symlink(path("secret"), path("link.tri")).unwrap();

@@ -65,7 +65,7 @@ int main(void) {
 
 #[test]
 fn two_gib_of_shared_memory_are_as_good_as_a_little() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = &in_file(&folder, "large.c", LARGE);
     for protocol in slow::all_or(&["stache", "msi", "uncached", "migratory", "moesi"][..], &["stache"]) {
         for machine in slow::all_or(&["typhoon", "simple-coma"][..], &["typhoon"]) {

@@ -66,7 +66,7 @@ fn where_there_is_no_copy_linked_accesses_are_refused() {
 fn stores_that_can_never_succeed_are_told() {
     let text = "#include \"trivium.h\"\nint main(void) {\n    int32_t *word = trivium_alloc_on(0, 64);\n    \
                 while (!trivium_store_conditional32(word, 1)) {}\n}\n";
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = in_file(&folder, "unlinked.c", text);
     for backend in [BACKENDS[1], BACKENDS[2]] {
         let run = trivium(&[backend, &[&program, "-p", "msi", "-n", "2"]].concat());

@@ -18,7 +18,7 @@ fn traced(args: &[&str], file: &Path) -> (Run, Vec<Value>) {
 
 #[test]
 fn each_message_is_an_arrow_and_each_access_fault_a_stall() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     // It marks no region of interest: all is counted.
     for delays in [&[][..], &["--delays", "7"]] {
         let relay = ["run", "programs/litmus.c", "-p", "msi", "--nodes", "3"];
@@ -40,7 +40,7 @@ fn each_message_is_an_arrow_and_each_access_fault_a_stall() {
 
 #[test]
 fn calls_timers_and_deferred_events_are_in_a_trace() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let lock = ["run", "programs/lockbench-token.c", "-p", "stache", "-p", "token-lock", "--nodes", "3"];
     let (run, events) = traced(&lock, &folder.path().join("trace.json"));
     run.json(0);
@@ -53,7 +53,7 @@ fn calls_timers_and_deferred_events_are_in_a_trace() {
 
 #[test]
 fn a_window_is_a_part_of_the_trace_and_an_empty_one_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json");
     let program = ["run", "programs/pingpong.c", "-p", "stache", "--nodes", "2"];
     let (_, all) = traced(&[&program[..], &["--", "-n", "300"]].concat(), &file);
@@ -73,7 +73,7 @@ fn a_window_is_a_part_of_the_trace_and_an_empty_one_says_so() {
 /// That is when one wants it most.
 #[test]
 fn a_run_that_goes_wrong_leaves_its_trace() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (run, events) =
         traced(&["run", "programs/bad/deadlock.c", "-p", "stache", "--nodes", "2"], &folder.path().join("trace.json"));
     run.json(1);
@@ -85,7 +85,7 @@ fn a_run_that_goes_wrong_leaves_its_trace() {
 
 #[test]
 fn a_recorded_run_can_be_traced_when_it_is_replayed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let recording = folder.path().join("run.rec").display().to_string();
     let program = ["run", "programs/litmus.c", "-p", "msi", "--nodes", "2"];
     let args = ["--", "-n", "5"];

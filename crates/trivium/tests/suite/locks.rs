@@ -36,7 +36,7 @@ const COMPARED: (&str, &str) = ("int", "while (!__sync_bool_compare_and_swap(doo
 
 #[test]
 fn a_lock_that_is_never_released_is_named_with_its_holder() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (left, waits, again) = (
         ("return 0", "and has left main"),
         ("trivium_barrier()", "and waits at the barrier; at "),
@@ -64,7 +64,7 @@ fn a_lock_that_is_never_released_is_named_with_its_holder() {
 
 #[test]
 fn a_run_names_a_lock_that_is_never_released() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (number, (lock, take)) in [LIBRARY, OWN].into_iter().enumerate() {
         let name = format!("kept{number}.c");
         let program = in_file(&folder, &name, &taken_and_kept(lock, take, "trivium_barrier()"));
@@ -87,7 +87,7 @@ fn a_run_names_a_lock_that_is_never_released() {
 /// What is said does not depend on the order in which nodes are simulated.
 #[test]
 fn it_is_the_same_for_any_window_and_jobs() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (number, (lock, take)) in [SPIN, OWN].into_iter().enumerate() {
         let program = in_file(&folder, &format!("kept{number}.c"), &taken_and_kept(lock, take, "trivium_barrier()"));
         let plain = sim(&program, "stache", &[]);
@@ -122,7 +122,7 @@ fn hogs(lock: &str) -> String {
 
 #[test]
 fn who_is_kept_out_of_a_lock_for_ever_is_said_to_be() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (spin, fair) =
         (in_file(&folder, "spin.c", &hogs("trivium_spin_lock")), in_file(&folder, "fair.c", &hogs("trivium_lock")));
     for protocol in ["stache", "uncached", "swcc"] {
@@ -145,7 +145,7 @@ fn who_is_kept_out_of_a_lock_for_ever_is_said_to_be() {
 /// Whoever has the lock computes for longer than the limit, by itself or in memory beside the lock.
 #[test]
 fn a_lock_that_is_held_for_long_ends_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (number, (lock, take)) in [LIBRARY, SPIN, OWN].into_iter().enumerate() {
         let release = ["trivium_unlock(door)", "trivium_spin_unlock(door)", "atomic_store(door, 0)"][number];
         let text = format!(

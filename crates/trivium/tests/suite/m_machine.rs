@@ -77,7 +77,7 @@ fn composed_interfaces_are_predicted() {
 
 /// The events of its trace.
 fn trace_of_a_null_round_trip() -> Vec<serde_json::Value> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json");
     let run = trivium(&["sim", "mm-ping", "-p", "mm", "-m", "m-machine", "-n", "2", "--trace", file.to_str().unwrap()]);
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -174,7 +174,7 @@ fn a_miss_of_the_table_delays_messages() {
         let set = format!("machine.{key}={value}");
         trivium(&["machine", "m-machine", "--set", &set]).refuses(2, &[told, &format!("--set {set}")]);
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = "base = \"typhoon\"\nname = \"mine\"\nabout = \"mine\"\n\n[gtlb]\nentries = 4\nobjects = 8\nmiss = { fixed = 9 }\n";
     let file = crate::harness::in_file(&folder, "mine.toml", text);
     trivium(&["machine", &file])
@@ -266,7 +266,7 @@ fn what_cannot_be_put_together_is_told_with_place_and_remedy() {
 
 #[test]
 fn a_file_may_begin_from_a_machine_and_overlays() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = "base = [\"m-machine\", \"swx\"]\nname = \"mine\"\nabout = \"mine\"\n\n[processor]\nmhz = 50\n";
     let file = crate::harness::in_file(&folder, "mine.toml", text);
     let result = trivium(&["machine", &file, "--format", "json"]).json(0);

@@ -58,7 +58,7 @@ fn written(folder: &Path, asks: &str) -> [String; 2] {
 
 #[test]
 fn a_program_names_what_is_there_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [protocol, program] = written(folder.path(), "?");
     for nodes in ["1", "2", "3"] {
         for way in [&["sim", "-m", "typhoon", "-n", nodes][..], &["run", "--delays", "3", "-n", nodes]] {
@@ -70,7 +70,7 @@ fn a_program_names_what_is_there_and_nothing_else() {
 
 #[test]
 fn a_call_that_must_be_about_an_object_is_refused_without_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [protocol, program] = written(folder.path(), "");
     for way in [&["sim", "-m", "typhoon", "-n", "2"][..], &["run", "-n", "2"]] {
         for (number, told) in

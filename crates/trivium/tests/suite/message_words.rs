@@ -22,7 +22,7 @@ fn scenario(length: i64, reads: i64, expected: i64) -> String {
     )
 }
 
-fn file(folder: &tempfile::TempDir, scenarios: &str) -> String {
+fn file(folder: &crate::harness::Folder, scenarios: &str) -> String {
     let mm = harness::root().join("protocols/mm.tri");
     // The memory that is explored has no room for ten words.
     let text = format!(
@@ -35,7 +35,7 @@ assume remote_write(o, at, ordered, w) when 1 == 0\n{scenarios}",
 
 #[test]
 fn check_finds_the_next_message_whole_whatever_is_sent_and_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let all: String = (0..=WORDS).flat_map(|n| (0..=n).map(move |reads| scenario(n, reads, 71))).collect();
     let found = trivium(&["check", &file(&folder, &all)]);
     assert_eq!(found.code, Some(0), "{found:?}");
@@ -48,7 +48,7 @@ fn check_finds_the_next_message_whole_whatever_is_sent_and_read() {
 
 #[test]
 fn a_scenario_that_reads_past_the_end_is_kept_from_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let past =
         "scenario past { at 0 { n = accept(); r = body(3) }  at 1 { fork(0, 1, {10, 11, 12}) }  forbid n != 3 }\n";
     let found = trivium(&["check", &file(&folder, past), "--scenario", "past"]);

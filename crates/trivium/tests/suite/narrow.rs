@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
 
 #[test]
 fn what_is_said_to_be_swapped_is() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = in_file(&folder, "swaps.c", SWAPS);
     for protocol in ["stache", "uncached"] {
         for args in

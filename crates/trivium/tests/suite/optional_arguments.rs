@@ -69,7 +69,7 @@ int main(void) {
 
 #[test]
 fn none_is_minus_one_or_a_null_pointer() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let protocol = in_file(&folder, "keeper.tri", KEEPER);
     in_file(&folder, "keeper.h", &trivium(&["header", &protocol]).out);
     let program = in_file(&folder, "program.c", PROGRAM);
@@ -84,7 +84,7 @@ fn none_is_minus_one_or_a_null_pointer() {
 
 #[test]
 fn what_is_neither_none_nor_of_the_range_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let protocol = in_file(&folder, "keeper.tri", KEEPER);
     in_file(&folder, "keeper.h", &trivium(&["header", &protocol]).out);
     let text = "#include \"keeper.h\"\nint main(int argc, char **argv) {

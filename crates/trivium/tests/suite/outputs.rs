@@ -18,7 +18,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_pipe_stays_a_pipe_and_gets_the_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn().unwrap();
@@ -30,7 +30,7 @@ fn a_pipe_stays_a_pipe_and_gets_the_result() {
 
 #[test]
 fn links_are_followed_and_modes_kept() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [file, link, far, new] = ["file", "link", "far", "new"].map(|name| folder.path().join(name));
     fs::write(&file, "old").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -47,7 +47,7 @@ fn links_are_followed_and_modes_kept() {
 
 #[test]
 fn a_new_file_has_the_mode_that_the_umask_leaves() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let out = folder.path().join("out");
     let script = format!("umask 027; '{}' protocols --out '{}'", env!("CARGO_BIN_EXE_trivium"), out.display());
     assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
@@ -56,7 +56,7 @@ fn a_new_file_has_the_mode_that_the_umask_leaves() {
 
 #[test]
 fn a_full_standard_output_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let new = folder.path().join("new").display().to_string();
     for args in [
         &["protocols"][..],
@@ -86,7 +86,7 @@ fn a_result_is_printed_although_a_picture_of_it_cannot_be_written() {
         return;
     }
     let sim = ["sim", "hello", "-p", "msi", "-m", "typhoon", "-n", "2"];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let recording = folder.path().join("recording.json").display().to_string();
     let broken = "broken/msi-forgotten-ack";
     assert_eq!(harness::trivium(&["check", broken, "--format", "json", "--out", &recording]).code, Some(1));
@@ -108,7 +108,7 @@ fn a_result_is_printed_although_a_picture_of_it_cannot_be_written() {
 /// Before much time is spent, and without a trace of the attempt.
 #[test]
 fn what_cannot_be_written_is_told_before_the_work() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let out = folder.path().join("not/there.svg");
     let run = harness::trivium(&["check", "no-such-protocol", "--svg", out.to_str().unwrap()]);
     assert!(run.code == Some(2) && run.err.contains("its folder does not exist"), "{}", run.err);
@@ -127,7 +127,7 @@ fn a_result_that_cannot_be_put_into_its_file_is_printed() {
 /// A program was overwritten by its own result, and of two results in one file the second stayed.
 #[test]
 fn no_result_goes_over_an_input_or_another_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [program, link, hard, out] = ["p.c", "link", "hard", "out"].map(|name| folder.path().join(name));
     fs::write(&program, "int main(void) { return 0; }\n").unwrap();
     symlink("p.c", &link).unwrap();
@@ -160,7 +160,7 @@ fn a_folder_in_which_no_file_can_be_made_is_named() {
     use std::os::unix::process::CommandExt;
     /// A user that may do nothing: the superuser may write everywhere.
     const NOBODY: u32 = 65534;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let out = folder.path().join("out");
     fs::write(&out, "old").unwrap();
     fs::set_permissions(&out, fs::Permissions::from_mode(0o666)).unwrap();

@@ -42,7 +42,7 @@ fn compared(folder: &Path) -> (PathBuf, Value) {
 
 #[test]
 fn a_page_tells_all_that_the_result_does_and_asks_no_server() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (page, result) = compared(folder.path());
     let text = std::fs::read_to_string(page).unwrap();
     for outside in ["http:", "https:", "src=", "href=", "@import", "url("] {
@@ -64,7 +64,7 @@ fn a_page_tells_all_that_the_result_does_and_asks_no_server() {
 
 #[test]
 fn a_program_cannot_write_into_the_page() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("loud.c");
     std::fs::write(
         &program,
@@ -85,7 +85,7 @@ fn a_click_sorts_the_table() {
         eprintln!("SKIPPED: no Chromium is installed, so the page was not tried (apt-get install chromium)");
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (page, _) = compared(folder.path());
     let text = std::fs::read_to_string(&page).unwrap();
     std::fs::write(&page, text.replace("</body>", &format!("<script>{DRIVER}</script></body>"))).unwrap();
@@ -114,7 +114,7 @@ fn a_click_sorts_the_table() {
 /// The example of false sharing: more than tenfold the time with larger blocks, and the page shows which data it is.
 #[test]
 fn the_page_shows_what_is_falsely_shared() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let page = folder.path().join("page.html").display().to_string();
     let run = |block: &str, more: &[&str]| {
         let args = ["sim", "programs/falsesharing.c", "-p", "stache", "-m", "typhoon", "-n", "8", "--block", block];

@@ -48,7 +48,7 @@ fn a_value_as_in_sim_and_run_is_named_too() {
 
 #[test]
 fn charts_and_pages_name_parameters_when_a_counterexample_is_made_and_when_it_is_replayed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (recorded, made, again) = (path("race.json"), path("made.html"), path("again.html"));
     let broken = ["check", "broken/pool-uncounted", "--html", &made, "--svg", &path("made.svg")];
@@ -97,7 +97,7 @@ const HIDDEN: &str = "crates/trivium/tests/parameters/param.tri";
 
 #[test]
 fn a_violation_with_the_value_of_sim_and_run_is_the_verdict() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (recorded, page, picture) = (path("race.json"), path("race.html"), path("race.svg"));
     let run = trivium(&["check", HIDDEN, "--svg", &picture, "--html", &page]);
@@ -149,7 +149,7 @@ fn a_verdict_names_the_values_that_were_tried_one_parameter_at_a_time() {
 
 #[test]
 fn other_values_are_tried_of_what_is_small() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (most, tried) in [(90_000, vec!["step = 2: holds"]), (110_000, vec![])] {
         let file = folder.path().join("count.tri");
         let text = format!(

@@ -15,7 +15,7 @@ const NANOSECONDS: u64 = 1000;
 
 /// Opens a trace in Perfetto and tells what `look.js` has found there.
 fn opened(browser: &Path, viewer: &Path, trace: &Path) -> Value {
-    let profile = tempfile::tempdir().unwrap();
+    let profile = crate::harness::folder();
     let server = Server::new(viewer, trace, include_str!("perfetto/look.js"));
     let address = server.address();
     let mut browser = Command::new(browser)
@@ -99,7 +99,7 @@ fn perfetto_reads_what_was_meant() {
         ("pingpong.c", &["-p", "stache", "-m", "typhoon", "-n", "2", "--trace-from", "5000", "--trace-to", "9000"]),
         ("lockbench-token.c", &["-p", "stache", "-p", "token-lock", "-m", "typhoon-1", "-n", "4"]),
     ];
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json");
     for (program, options) in runs {
         let program = format!("programs/{program}");

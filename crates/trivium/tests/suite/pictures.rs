@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What a command draws.
 fn drawn(args: &[&str]) -> String {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("picture.svg");
     let at = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
     let run = trivium(&[&args[..at], &["--svg", file.to_str().unwrap()], &args[at..]].concat());

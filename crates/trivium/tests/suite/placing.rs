@@ -10,7 +10,7 @@ fn program(body: &str) -> String {
     )
 }
 
-fn under(folder: &tempfile::TempDir, backend: &[&str], body: &str) -> Run {
+fn under(folder: &crate::harness::Folder, backend: &[&str], body: &str) -> Run {
     let file = in_file(folder, "place.c", &program(body));
     let (name, options) = backend.split_first().unwrap();
     trivium(&[&[*name, &file, "-p", "flash-lock", "-n", "3", "--format", "json"], options].concat())
@@ -29,7 +29,7 @@ fn sent(run: &Run, message: &str) -> u64 {
 /// A lock's token is at its home at first: who is at home there asks nobody.
 #[test]
 fn an_object_is_at_home_where_it_is_placed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let takes = "if (me == 1) { flash_lock_acquire(3); flash_lock_release(3); }";
     let placed = format!("trivium_place(\"flash-lock\", \"lock\", 3, 1); {takes}");
     let twice = format!("trivium_place(\"flash-lock\", \"lock\", 3, 2); {placed}");
@@ -43,7 +43,7 @@ fn an_object_is_at_home_where_it_is_placed() {
 /// What nodes do not agree about, or come too late for, ends the run; and the error says what, who and what to do.
 #[test]
 fn a_home_that_cannot_be_given_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let place = |home: &str| format!("trivium_place(\"flash-lock\", \"lock\", 3, {home});");
     let used =
         format!("if (me == 2) {{ flash_lock_acquire(3); flash_lock_release(3); }} trivium_barrier(); {}", place("1"));
@@ -96,7 +96,7 @@ fn a_home_that_cannot_be_given_is_told() {
 /// Blocks are placed as they are allocated, and what handlers make is at home where it is made.
 #[test]
 fn what_is_placed_otherwise_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for (protocol, kind) in [("stache", "block"), ("stache", "node"), ("fbcopy", "job")] {
         let text = format!(
             "#include \"trivium.h\"\nint main(void) {{ trivium_place(\"{protocol}\", \"{kind}\", 0, 0); return 0; }}\n"

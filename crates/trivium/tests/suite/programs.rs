@@ -32,7 +32,7 @@ const ON: [&str; 6] = ["-p", "msi", "-m", "typhoon", "-n", "2"];
 
 #[test]
 fn a_makefile_builds_a_program_with_trivium_cc() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     project(folder.path());
     make(folder.path());
     assert!(make(folder.path()).contains("up to date"));
@@ -50,7 +50,7 @@ fn a_makefile_builds_a_program_with_trivium_cc() {
 
 #[test]
 fn several_files_and_flags_make_a_program() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     project(folder.path());
     let files = ["sim", "main.c", "sum.c", "--cc", "-Iinclude -DLIMIT=5 -pthread"];
     let run = run_in(folder.path(), &[&files[..], &ON, &["--", "a", "{nodes}"]].concat());
@@ -81,7 +81,7 @@ fn flags_of_the_compiler_are_not_taken_for_ours() {
 fn trivium_cc_answers_as_a_compiler_does() {
     let run = trivium(&["cc", "--version"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     std::fs::write(folder.path().join("bad.c"), "int main(void) { return x; }\n").unwrap();
     let run = run_in(folder.path(), &["cc", "-c", "bad.c"]);
     assert!(run.code == Some(2) && run.err.starts_with("bad.c:1:25: error: "), "{run:?}");
@@ -103,7 +103,7 @@ fn at_home(home: Option<&Path>) -> Run {
 #[test]
 #[ignore = "slow: builds the C library three times"]
 fn a_home_is_not_needed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file: PathBuf = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     for (home, why) in [(None, "neither HOME nor"), (Some(file.as_path()), "file/.cache/trivium")] {
@@ -119,7 +119,7 @@ fn a_home_is_not_needed() {
 
 #[test]
 fn a_program_is_told_the_number_of_nodes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let source = folder.path().join("told.c");
     let text = "#include <stdlib.h>\n#include <trivium.h>\n\
         int main(int count, char **args) { return count == 2 && atoi(args[1]) == trivium_nodes() ? 0 : 9; }\n";
@@ -137,7 +137,7 @@ fn a_program_is_told_the_number_of_nodes() {
 
 #[test]
 fn unequal_allocations_are_told_in_words() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let source = folder.path().join("unequal.c");
     let text = "#include <trivium.h>\nint main(void) {\n\
         return (trivium_node() ? trivium_alloc_on(0, 64) : trivium_alloc_round_robin(128)) == 0;\n}\n";
@@ -159,7 +159,7 @@ const READER: &str = "#include <stdio.h>\n#include <sys/stat.h>\n#include <trivi
 
 #[test]
 fn every_node_reads_its_own_input_and_the_files_of_the_folder_that_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let place = |name: &str| folder.path().join(name);
     std::fs::create_dir_all(place("data/deep")).unwrap();
     std::fs::write(place("reader.c"), READER).unwrap();
@@ -198,7 +198,7 @@ fn every_node_reads_its_own_input_and_the_files_of_the_folder_that_is_named() {
 /// The C library's own atomic operations were told of, of every program that opens a file, and then none of the program's.
 #[test]
 fn atomic_operations_of_the_library_are_not_the_programs() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     std::fs::create_dir(folder.path().join("data")).unwrap();
     std::fs::write(folder.path().join("data/in"), "1").unwrap();
     let text = "#include <stdio.h>\n#include <stdatomic.h>\nstatic atomic_int own;\n\
@@ -215,7 +215,7 @@ fn atomic_operations_of_the_library_are_not_the_programs() {
 /// The first variable that the line assigns was taken for the name.
 #[test]
 fn an_allocation_has_the_name_of_the_variable_that_it_is_assigned_to() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = "#include <trivium.h>\nint main(void) {\n\
         int me = trivium_node(); int *words = trivium_alloc_on(0, 64); int *more =\n      trivium_alloc_on(0, 64);\n\
         if (me == 0) trivium_wait_until_changed(words, 0);\n  trivium_wait_until_changed(more, 0);\n  return 0;\n}\n";
@@ -227,7 +227,7 @@ fn an_allocation_has_the_name_of_the_variable_that_it_is_assigned_to() {
 /// Folders could not be listed, and a file opened for writing failed only when it was closed.
 #[test]
 fn folders_are_listed_in_order_and_nothing_is_opened_for_writing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for name in ["data/deep", "data/a"] {
         std::fs::create_dir_all(folder.path().join(name)).unwrap();
     }

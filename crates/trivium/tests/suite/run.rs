@@ -231,7 +231,7 @@ fn the_parallel_phase_starts() {
 /// Who waits long at a barrier has come to it once, however often it is heard of.
 #[test]
 fn nobody_passes_a_barrier_before_all_have_come() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("late.c");
     let text = r#"
 #include <stdio.h>
@@ -263,7 +263,7 @@ int main(void) {
 /// A node may use memory long before another node's program allocates it, which may wait for just that.
 #[test]
 fn memory_is_used_before_all_have_allocated_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("ahead.c");
     let text = r#"
 #include <stdio.h>
@@ -302,7 +302,7 @@ int main(void) {
 /// A handler names a block that has no home since nobody has touched its page; and a program one that nobody has allocated.
 #[test]
 fn a_block_without_a_home_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (program, protocol) = (folder.path().join("hint.c"), folder.path().join("gossip.tri"));
     let text = r#"
 #include "trivium.h"
@@ -340,7 +340,7 @@ int main(void) {
 /// perform the stores.
 #[test]
 fn two_writers_in_a_phase_are_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [program, protocol] = ["two.c", "loose.tri"].map(|name| folder.path().join(name));
     let text = "protocol loose\nassume one_writer_per_phase\nlane main fifo buffered\nmessage Unused on main\n\
         role cache of block {\n  state Away { on read { complete } on write { complete } }\n}\n\
@@ -383,7 +383,7 @@ fn a_deadlock_is_told_with_the_places_of_all_nodes() {
 /// Nodes that leave `main` before others wait for them are named, with their codes.
 #[test]
 fn a_node_that_leaves_early_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("early.c");
     let text = r#"
 #include <stdlib.h>
@@ -416,7 +416,7 @@ int main(int argc, char **argv) {
 /// Where a handler performs a load and the node keeps no copy, nobody tells it of changes: who waits for one loads again.
 #[test]
 fn a_change_is_seen_where_no_copy_is_kept() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [program, protocol] = ["asks.c", "asks.tri"].map(|name| folder.path().join(name));
     let text = "protocol asks\nlane main fifo buffered\nmessage Get on main\nmessage Data on main with block\n\
         role cache of block {\n  otherwise impossible\n  state Away {\n    \
@@ -550,7 +550,7 @@ fn remote_fetch_and_adds_are_all_there() {
         "perform write(at, w, n) as t; perform write(at, w, n) as t; send",
     );
     assert_ne!(twice, text);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("twice.tri");
     std::fs::write(&file, twice).unwrap();
     let run = trivium(&["run", "programs/fetchadd.c", "-p", file.to_str().unwrap(), "--nodes", "2", "--", "-n", "10"]);
@@ -562,7 +562,7 @@ fn remote_fetch_and_adds_are_all_there() {
 /// The line of the node that hears of it says nothing of the call.
 #[test]
 fn a_call_that_differs_is_not_told_at_another_nodes_place() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("differ.c");
     let text = r#"#include <trivium.h>
 static __attribute__((noinline)) int *first(void) {

@@ -34,7 +34,7 @@ fn replayed(file: &Path, program: &str, protocols: &[&str], nodes: u32, (record,
 
 #[test]
 fn a_replay_gives_the_same_result() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("run.rec");
     for (program, protocols, nodes, record, args) in [
         ("em3d.c", &["stache"][..], 4, &[][..], &["--", "-n", "60", "-i", "2"][..]),
@@ -56,7 +56,7 @@ fn a_replay_gives_the_same_result() {
 /// Timers, sleep, the clock, pages of first touch and barriers are all told to a replay.
 #[test]
 fn what_comes_from_the_host_comes_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [program, file] = ["late.c", "run.rec"].map(|name| folder.path().join(name));
     let text = r#"
 #include <stdio.h>
@@ -107,7 +107,7 @@ int main(void) {
 
 #[test]
 fn a_recorded_failure_fails_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("run.rec");
     // Messages that overtake each other: this protocol needs their order.
     let broken = "protocols/broken/stache-unordered.tri";
@@ -124,7 +124,7 @@ fn a_recorded_failure_fails_again() {
 
 #[test]
 fn what_is_not_what_was_recorded_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("run.rec");
     let path = file.to_str().unwrap();
     let record = ["run", "programs/pingpong.c", "-p", "stache", "--nodes", "2", "--record", path, "--", "-n", "20"];
@@ -168,7 +168,7 @@ fn what_is_not_what_was_recorded_is_refused() {
 /// What a program reads is named where it has changed.
 #[test]
 fn a_replay_reads_what_was_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let [program, file, data] = ["read.c", "run.rec", "data"].map(|name| folder.path().join(name));
     std::fs::create_dir(&data).unwrap();
     let text = "#include <stdio.h>\nint main(void) {\n  FILE *f = fopen(\"n.txt\", \"r\");\n  int n = 0;\n  fscanf(f, \"%d\", &n);\n  \

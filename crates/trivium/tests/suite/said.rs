@@ -4,7 +4,7 @@ use crate::harness::{keys, trivium};
 use std::path::PathBuf;
 
 /// A C program in a folder of its own.
-fn source(folder: &tempfile::TempDir, name: &str, body: &str) -> String {
+fn source(folder: &crate::harness::Folder, name: &str, body: &str) -> String {
     let path: PathBuf = folder.path().join(name);
     let text = format!(
         "#include \"trivium.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
@@ -25,7 +25,7 @@ fn lines(output: &str) -> Vec<&str> {
 /// It was lost on every node, when one of them failed.
 #[test]
 fn what_a_failing_program_printed_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let ends = [
         ("fail", "if (trivium_node() == 1) trivium_fail(\"wrong\");", "the program reports: wrong"),
         ("trap", "if (trivium_node() == 1) printf(\"%d\\n\", 100 / zero);", "divi"),
@@ -59,7 +59,7 @@ fn what_a_failing_program_printed_is_told() {
 /// What is printed behind the failure, on a node that has been simulated further, is not told: it would depend on how far.
 #[test]
 fn what_is_printed_after_the_failure_is_not_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let body = "if (trivium_node() == 1) trivium_fail(\"wrong\"); \
                 for (int i = 0; i < 9; i++) printf(\"line %d\\n\", i);";
     let path = source(&folder, "late.c", body);
@@ -73,7 +73,7 @@ fn what_is_printed_after_the_failure_is_not_told() {
 
 #[test]
 fn a_limit_and_a_wrong_exit_code_tell_the_output_too() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let path = source(&folder, "endless.c", "if (trivium_node() == 1) for (;;) zero++;");
     let args = ["sim", &path, "-p", "stache", "-m", "typhoon", "-n", "2", "--max-cycles", "200000"];
     let run = trivium(&args);
@@ -92,7 +92,7 @@ fn a_limit_and_a_wrong_exit_code_tell_the_output_too() {
 /// A program written for OpenMP ran on one thread of each node, without a word.
 #[test]
 fn pragmas_of_openmp_are_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let body = "int sum = 0;\n#pragma omp parallel for\nfor (int i = 0; i < 4; i++) sum += i;\nprintf(\"%d\\n\", sum);";
     let path = source(&folder, "omp.c", body);
     let run = trivium(&["sim", &path, "-p", "stache", "-m", "typhoon", "-n", "2"]);
@@ -102,7 +102,7 @@ fn pragmas_of_openmp_are_told() {
 /// Standard error was mixed byte by byte where nodes printed at the same time, and so was standard output without a buffer.
 #[test]
 fn lines_of_several_nodes_stay_whole() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let body = "setvbuf(stdout, NULL, _IONBF, 0);\n\
         for (int i = 0; i < 3; i++) for (const char *c = \"one line\\n\"; *c; c++) { fputc(*c, stderr); putchar(*c); }\n\
         fputs(\"no end\", stderr);";

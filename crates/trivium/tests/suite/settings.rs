@@ -18,7 +18,7 @@ fn json_of(args: &[&str], code: i32) -> Value {
 
 #[test]
 fn every_command_says_with_which_settings_it_ran() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = program(folder.path());
     let recorded = folder.path().join("race.json").display().to_string();
     let broken = ["check", "broken/pool-uncounted", "--format", "json", "--out", &recorded];
@@ -71,7 +71,7 @@ fn differences(one: &Value, other: &Value) -> Vec<String> {
 
 #[test]
 fn results_of_a_sweep_differ_in_the_settings_that_it_changes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = program(folder.path());
     let sim = ["sim", &program, "-p", "stache", "-m", "typhoon", "-n", "2"];
     let check = ["check", "tree-barrier", "--nodes", "2", "--no-scenarios"];
@@ -95,7 +95,7 @@ fn results_of_a_sweep_differ_in_the_settings_that_it_changes() {
 
 #[test]
 fn pages_traces_and_reports_have_the_settings() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = program(folder.path());
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (page, trace, live, chart) = (path("page.html"), path("sim.json"), path("run.json"), path("chart.html"));
@@ -120,7 +120,7 @@ fn pages_traces_and_reports_have_the_settings() {
 
 #[test]
 fn a_run_that_failed_has_its_settings_too() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("fails.c").display().to_string();
     std::fs::write(&file, "int main(void) { __builtin_trap(); }\n").unwrap();
     for args in
@@ -175,7 +175,7 @@ fn models_have_no_queue_that_lanes_share() {
 /// The text of a scenario's counterexample ends with the line of the scenario that is to blame.
 #[test]
 fn a_scenario_is_blamed_at_its_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     std::fs::copy(root().join("protocols/msi.tri"), folder.path().join("msi.tri")).unwrap();
     let file = folder.path().join("blamed.tri");
     let scenarios = [
@@ -196,7 +196,7 @@ fn a_scenario_is_blamed_at_its_line() {
 /// A scenario has the homes that it declares, unless the command line says others.
 #[test]
 fn a_scenario_has_homes_of_its_own() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("at_home.tri");
     let text = "protocol at_home\npromises single_writer, last_write, sequential\ncheck nodes 2, homes block=1\n\
         role cache of block { state I { on read, write { assert false } } }\nrole home of block { state Here: write }\n\

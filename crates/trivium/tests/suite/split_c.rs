@@ -30,7 +30,7 @@ fn files() -> u64 {
 
 #[test]
 fn random_programs_mean_the_same_in_split_c() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for number in 0..files() {
         let of = |name: &str, words: Words| {
             let path = folder.path().join(format!("{name}{number}.{}", if name == "c" { "c" } else { "sc" }));
@@ -55,13 +55,13 @@ fn random_programs_mean_the_same_in_split_c() {
 /// The C compiler, in a folder for what it makes.
 struct Compiler {
     toolchain: Toolchain,
-    folder: tempfile::TempDir,
+    folder: crate::harness::Folder,
     shelf: Shelf,
 }
 
 impl Compiler {
     fn new() -> Compiler {
-        let (toolchain, folder) = (Toolchain::find().unwrap(), tempfile::tempdir().unwrap());
+        let (toolchain, folder) = (Toolchain::find().unwrap(), crate::harness::folder());
         Compiler { toolchain, folder, shelf: Shelf::of_user().unwrap() }
     }
 

@@ -38,7 +38,7 @@ fn pointers_that_lead_nowhere_are_told_before_anything_is_sent() {
 
 #[test]
 fn an_access_across_blocks_is_one_of_each_and_none_of_no_bytes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(
         folder.path(),
         "static int words[8];
@@ -67,7 +67,7 @@ fn an_access_across_blocks_is_one_of_each_and_none_of_no_bytes() {
 
 #[test]
 fn a_local_pointer_to_what_another_processor_has_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(
         folder.path(),
         "static int total;
@@ -84,7 +84,7 @@ fn a_local_pointer_to_what_another_processor_has_is_told() {
 
 #[test]
 fn an_answer_that_nobody_waits_for_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = std::fs::read_to_string(root().join("protocols/swcc.tri")).unwrap();
     let once = "on Inv           { send InvAck to home; lose() }";
     assert!(text.contains(once), "the handler that is to answer twice is another one now");
@@ -115,7 +115,7 @@ fn requests_that_are_refused_for_ever_are_a_livelock() {
 
 #[test]
 fn a_barrier_with_gets_under_way_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(
         folder.path(),
         "static long box;
@@ -170,7 +170,7 @@ int splitc_main(void) {
 /// waived, and a lane for answers, or a buffer without a bound, mends it.
 #[test]
 fn finite_buffers_are_a_deadlock_and_a_lane_for_answers_mends_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(folder.path(), EACH_OTHER);
     let finite = ("lane main unordered buffered", "lane main fifo holds 1");
     let waived = ("protocol uncached\n", "protocol uncached\nwaive lane_rule \"finite buffers\"\n");
@@ -209,7 +209,7 @@ fn finite_buffers_are_a_deadlock_and_a_lane_for_answers_mends_it() {
 /// The library relies on a network that loses nothing: the deadlock detector finds what one lost message does.
 #[test]
 fn a_lost_message_is_found() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     for protocol in LIBRARIES {
         let lossy = changed(folder.path(), protocol, &[("lane main unordered buffered", "lane main unordered lossy")]);
         let found = trivium(&["check", &lossy]);
@@ -221,7 +221,7 @@ fn a_lost_message_is_found() {
 /// A directory whose memory ends: 16 entries of its own blocks and those that it reads are too many for 15, and not for 64.
 #[test]
 fn a_directory_that_is_full_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(
         folder.path(),
         "static long boxes[2048];
@@ -245,7 +245,7 @@ fn a_directory_that_is_full_is_told() {
 /// The place of a get before `sync` has what was there; a build for finding mistakes says so, and changes nothing after `sync`.
 #[test]
 fn the_place_of_a_get_is_poisoned_until_it_ends() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = written(
         folder.path(),
         "static long box = 7;

@@ -1,6 +1,7 @@
 //! What is said of a wrong program in Split-C names what its author has written, and nothing that its translation has made up.
 
 use crate::harness::command;
+use crate::slow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -70,12 +71,12 @@ const MADE_UP: [&str; 8] =
 
 #[test]
 fn no_message_names_what_nobody_has_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while let Some(mistakes) = WRONG.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(mistakes) = WRONG.get(next.fetch_add(slow::all_or(1, 3), Ordering::Relaxed)) {
                     let number = WRONG.iter().position(|other| other == mistakes).unwrap();
                     let file = folder.path().join(format!("wrong{number}.sc"));
                     std::fs::write(&file, format!("{BEFORE}{mistakes}\n    return 0;\n}}\n")).unwrap();

@@ -15,7 +15,7 @@ const UNDER: [(&str, &str); 7] = [
 ];
 
 fn run(command: &str, files: &[(&str, &str)], (protocol, block): (&str, &str), more: &[&str]) -> Run {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let mut all = vec![command.to_string()];
     for (name, text) in files {
         let file = folder.path().join(name);

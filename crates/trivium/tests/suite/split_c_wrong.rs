@@ -85,8 +85,8 @@ fn rerun(path: &Path, text: &str, cache: &Path) -> String {
 }
 
 /// A folder without programs. The compiler's C library, which takes long to build, is the user's.
-fn fresh_cache() -> tempfile::TempDir {
-    let cache = tempfile::tempdir().unwrap();
+fn fresh_cache() -> crate::harness::Folder {
+    let cache = crate::harness::folder();
     std::fs::create_dir(cache.path().join("trivium")).unwrap();
     let users = Shelf::of_user().unwrap();
     std::fs::create_dir_all(users.library()).unwrap();

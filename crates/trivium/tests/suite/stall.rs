@@ -27,7 +27,7 @@ role far of block {
 role home of block { state Here: write { on Get { send Nack to sender } } }
 ";
 
-fn protocol(folder: &tempfile::TempDir) -> String {
+fn protocol(folder: &crate::harness::Folder) -> String {
     let file = folder.path().join("refuses.tri");
     std::fs::write(&file, REFUSES).unwrap();
     file.to_str().unwrap().to_string()
@@ -36,7 +36,7 @@ fn protocol(folder: &tempfile::TempDir) -> String {
 /// A protocol that wants more room than its queues have refuses every store, and the processors themselves ask again for ever.
 #[test]
 fn a_protocol_that_does_not_fit_its_queues_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = std::fs::read_to_string(harness::root().join("protocols/flash-coherence.tri")).unwrap();
     let asks = "if has_copy and n != me and n != ptr and not (n in others) { refuse(n) }";
     assert!(text.contains(asks));
@@ -54,7 +54,7 @@ fn a_protocol_that_does_not_fit_its_queues_is_told() {
 
 #[test]
 fn a_simulation_without_progress_says_who_waits() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = protocol(&folder);
     let run = |more: &[&str]| {
         let args = ["sim", "programs/em3d.c", "-p", &file, "-m", "typhoon", "-n", "3", "--stall-limit", "200000"];
@@ -82,7 +82,7 @@ fn a_simulation_without_progress_says_who_waits() {
 
 #[test]
 fn a_run_without_progress_says_who_waits() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (file, recording) = (folder.path().join("refuses.tri"), folder.path().join("run.rec"));
     // Refusals with a pause, so that no access is refused 10,000 times before all nodes together are told to stand still.
     std::fs::write(&file, REFUSES.replace("on after 50", "on after 2000000")).unwrap();
@@ -116,7 +116,7 @@ int main(void) {
 
 #[test]
 fn an_access_that_is_refused_beside_a_processor_that_spins_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = protocol(&folder);
     let program = folder.path().join("spins.c");
     std::fs::write(&program, SPINS).unwrap();
@@ -137,7 +137,7 @@ fn an_access_that_is_refused_beside_a_processor_that_spins_is_told() {
 /// The same for real.
 #[test]
 fn a_run_tells_an_access_that_is_refused_beside_a_processor_that_spins() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (refuses, spins) = (protocol(&folder), folder.path().join("spins.c"));
     std::fs::write(&spins, SPINS).unwrap();
     is_told_for_real(&spins, &refuses, ["with a load at shared offset 0x4 (block 0)", "spins.c:6", "far: "]);
@@ -146,7 +146,7 @@ fn a_run_tells_an_access_that_is_refused_beside_a_processor_that_spins() {
 /// Without a limit, it is a matter of time: longer than the shortest limit that there is.
 #[test]
 fn a_run_without_a_limit_of_progress_ends_when_its_time_has_passed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let (refuses, spins) = (protocol(&folder), folder.path().join("spins.c"));
     std::fs::write(&spins, SPINS).unwrap();
     let run = ["run", spins.to_str().unwrap(), "-p", &refuses, "-n", "2", "--stall-limit", "0"];
@@ -155,8 +155,9 @@ fn a_run_without_a_limit_of_progress_ends_when_its_time_has_passed() {
 
 /// Where processors themselves make refused requests again, each program "goes on" all the time.
 #[test]
+#[ignore = "ten seconds: there is a long recording"]
 fn a_run_tells_an_access_that_is_refused_for_ever() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let nak = folder.path().join("nak.tri");
     let text = std::fs::read_to_string(harness::root().join("protocols/flash-coherence.tri")).unwrap();
     let asks = "if has_copy and n != me and n != ptr and not (n in others) { refuse(n) }";
@@ -171,7 +172,7 @@ fn a_run_tells_an_access_that_is_refused_for_ever() {
 /// A run of three nodes with a limit tells this of an access that is refused for ever, and so does its recording.
 #[track_caller]
 fn is_told_for_real(program: &Path, protocol: &str, says: [&str; 3]) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let recording = folder.path().join("run.rec");
     let run = |more: &[&str]| {
         let args = ["run", program.to_str().unwrap(), "-p", protocol, "-n", "3", "--stall-limit", "1"];
@@ -198,7 +199,7 @@ int main(void) {
 /// Patience: who is refused for longer than the limit and then answered has made progress, and so has who waits for a lock that another holds for longer.
 #[test]
 fn a_run_that_is_slow_goes_on_to_its_end() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let late = folder.path().join("late.tri");
     std::fs::write(&late, refuses_times("200")).unwrap();
     // Each of many accesses is refused 200 times, which takes far less than the limit even on a busy host; all together take longer.
@@ -207,7 +208,7 @@ fn a_run_that_is_slow_goes_on_to_its_end() {
 
 #[track_caller]
 fn goes_on_to_its_end(text: &str, protocol: &str) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = folder.path().join("slow.c");
     std::fs::write(&program, text).unwrap();
     let run = trivium(&["run", program.to_str().unwrap(), "-p", protocol, "-n", "2", "--stall-limit", "1"]);
@@ -271,7 +272,7 @@ int main(void) {
 /// Patience: an access that is refused a thousand times and then answered, and one that waits for long without being refused.
 #[test]
 fn an_access_that_takes_long_is_not_said_to_make_no_progress() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("late.tri");
     let home = "role home of block { var times: 0..1000 state Here: write {
   on Get when times == 1000 { send Here to sender }
@@ -321,7 +322,7 @@ int main(void) {
 }
 
 /// All nodes take a row, give it back and look at another, under a protocol whose requests stand in one queue at the bank.
-fn bank(folder: &tempfile::TempDir, protocol: &str) -> String {
+fn bank(folder: &crate::harness::Folder, protocol: &str) -> String {
     let calls = protocol.replace('-', "_");
     let file = folder.path().join(format!("{protocol}.c"));
     let text = format!(
@@ -335,7 +336,7 @@ fn bank(folder: &tempfile::TempDir, protocol: &str) -> String {
 /// What stalls is counted with what it keeps back: the same in every simulation, and as many messages in a run.
 #[test]
 fn what_blocks_a_queue_is_counted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = bank(&folder, "bank-queue");
     let protocols = ["-p", "stache", "-p", "bank-queue", "--nodes", "3", "--format", "json"];
     let simulated = |jobs: &str| {
@@ -362,7 +363,7 @@ fn what_blocks_a_queue_is_counted() {
 
 #[test]
 fn a_deadlock_says_what_stands_after_the_message_that_stalls() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let program = bank(&folder, "bank-queue-one-lane");
     let protocols = ["-p", "stache", "-p", "broken/bank-queue-one-lane", "--nodes", "3"];
     let told = "about row 0 stalls on lane bank-queue-one-lane.request, and keeps back ";
@@ -373,7 +374,7 @@ fn a_deadlock_says_what_stands_after_the_message_that_stalls() {
 /// Programs that have ended wait for nobody. What stalls then, and always will, is a deadlock to a simulation as it is to a run.
 #[test]
 fn what_stalls_after_the_last_program_has_ended_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let text = "protocol left\nlane main fifo buffered\nmessage Tell on main\nop tell()\n\
         role agent of node { state Rest { on tell { send Tell to node(0); return } on Tell WHEN } }\n";
     let program = folder.path().join("left.c");

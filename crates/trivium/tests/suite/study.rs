@@ -3,17 +3,23 @@
 
 use crate::harness::{self, keys, trivium};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The Tempest study with a graph so small that its figures of programs mean nothing: what is tested here is not those.
 fn small(folder: &Path) -> Value {
     again(folder).json(0)
 }
 
-/// The same for all tests that only look at it.
-fn small_once() -> &'static Value {
-    static ONCE: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
-    ONCE.get_or_init(|| small(tempfile::tempdir().unwrap().path()))
+/// The same for all tests that only look at it, and the folder that holds what it has kept.
+fn small_once() -> &'static (PathBuf, Value) {
+    static ONCE: std::sync::OnceLock<(PathBuf, Value)> = std::sync::OnceLock::new();
+    ONCE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small-study");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let result = small(&folder);
+        (folder.join("work"), result)
+    })
 }
 
 fn again(folder: &Path) -> harness::Run {
@@ -36,7 +42,9 @@ fn again(folder: &Path) -> harness::Run {
 }
 
 fn still(mut result: Value) -> Value {
-    result.as_object_mut().unwrap().remove("host_seconds");
+    for key in ["host_seconds", "args"] {
+        result.as_object_mut().unwrap().remove(key);
+    }
     result
 }
 
@@ -50,7 +58,7 @@ const SHORT: &str = "not judged (quick)";
 
 #[test]
 fn every_published_row_has_its_line() {
-    let result = small_once();
+    let (_, result) = small_once();
     assert_eq!(result["command"], "study");
     let rows = result["rows"].as_array().unwrap();
     let published = std::fs::read_to_string(harness::root().join("studies/tempest/tempest.csv")).unwrap();
@@ -110,7 +118,7 @@ fn every_published_row_has_its_line() {
 
 #[test]
 fn machines_and_single_misses_are_as_published() {
-    let result = small_once();
+    let (_, result) = small_once();
     let bad = |row: &&Value| row["ours"].is_number() && row["status"] != "ok";
     let rows = result["rows"].as_array().unwrap();
     // The tables of steps: 4.2 and 4.7; the rest of section 4; A2, A3 and A4.
@@ -132,8 +140,16 @@ fn machines_and_single_misses_are_as_published() {
 
 #[test]
 fn what_is_kept_is_not_done_again() {
-    let work = tempfile::tempdir().unwrap();
-    let first = small(work.path());
+    let work = crate::harness::folder();
+    let (kept, first) = small_once();
+    for part in ["", "runs"] {
+        let (from, to) = (kept.join(part), work.path().join("work").join(part));
+        std::fs::create_dir_all(&to).unwrap();
+        let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        for file in files {
+            std::fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    }
     let runs = || {
         let mut files: Vec<_> =
             std::fs::read_dir(work.path().join("work/runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -145,7 +161,7 @@ fn what_is_kept_is_not_done_again() {
     // As if it had been stopped: some results are gone.
     files.iter().step_by(3).for_each(|file| std::fs::remove_file(file).unwrap());
     let changed = std::fs::read_to_string(&files[2]).unwrap();
-    assert_eq!(still(small(work.path())), still(first), "it goes on and comes to the same end");
+    assert_eq!(still(small(work.path())), still(first.clone()), "it goes on and comes to the same end");
     assert_eq!(runs(), files);
     assert_eq!(std::fs::read_to_string(&files[2]).unwrap(), changed, "with its host time: it was not done again");
     // What is damaged is no result, and nobody writes over it.
@@ -190,7 +206,7 @@ fn a_study_that_is_not_right_is_refused() {
     trivium(&["study", "tempst"]).refuses(2, &["study", "there is no such file"]);
     trivium(&["study", "tempest", "--set", "machine.network.latency=5"])
         .refuses(2, &["--set has no effect in `trivium study`"]);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let name = folder.path().display().to_string();
     let plan = "about = \"a\"\npublished = \"p.csv\"\ntolerance = 5\n[quick]\nargs = {}\n";
     std::fs::write(folder.path().join("study.toml"), format!("{plan}nonsense = 1\n")).unwrap();
@@ -225,7 +241,7 @@ fn a_study_that_is_not_right_is_refused() {
 /// A file beside `study.toml` is a part of the study: it can be asked for alone, and what is wrong in it is said with its place.
 #[test]
 fn a_file_beside_a_study_is_a_part_of_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let row = |id: &str| format!("[[rows]]\nids = [\"{id}\"]\n{MISS}");
     write("study.toml", &format!("files = [\"one.toml\", \"two.toml\"]\n{PLAN}{}", row("X")));
@@ -262,7 +278,7 @@ const PLAN: &str = "about = \"a\"\npublished = \"p.csv\"\ntolerance = 5\n[quick]
 
 /// The rows of a study of single misses, as it judges them, or what it says instead.
 fn judged(rows: &str, claims: &str) -> harness::Run {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     std::fs::write(folder.path().join("study.toml"), format!("{PLAN}{rows}")).unwrap();
     std::fs::write(folder.path().join("p.csv"), format!("{COLUMNS}{claims}")).unwrap();
     let (name, work) = (folder.path().display().to_string(), folder.path().join("work").display().to_string());
@@ -396,7 +412,7 @@ fn what_stands_under_another_row_does_not_count() {
 #[ignore = "minutes: EM3D with 192,000 nodes on all machines"]
 fn em3d_at_the_published_size() {
     // Nothing that an earlier build has kept.
-    let work = tempfile::tempdir().unwrap();
+    let work = crate::harness::folder();
     let work = work.path().display().to_string();
     let result = trivium(&["study", "tempest", "--format", "json", "--work", &work]).json(0);
     for id in ["A7-1", "A7-2", "A7-3", "A10-1", "TT-0129", "TT-0132", "TT-0133"] {
@@ -408,7 +424,7 @@ fn em3d_at_the_published_size() {
 #[test]
 #[ignore = "half a minute: some 150 copies"]
 fn flash_copies_as_published() {
-    let work = tempfile::tempdir().unwrap();
+    let work = crate::harness::folder();
     let work = work.path().display().to_string();
     let result = trivium(&["study", "flash-copy", "--format", "json", "--work", &work]).json(0);
     let rows = result["rows"].as_array().unwrap();
@@ -439,7 +455,7 @@ fn flash_copies_as_published() {
 /// What single accesses come to where the machine prices whole handlers is an input, whatever the study says.
 #[test]
 fn a_figure_that_rests_on_prices_of_handlers_is_given() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let machine = std::fs::read_to_string(harness::root().join("machines/now.toml")).unwrap();
     let priced = format!("{machine}\n[handlers.swcc]\nhome.Null.Read = {{ fixed = 500, id = \"X-1\" }}\n");

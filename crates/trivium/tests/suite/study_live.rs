@@ -59,7 +59,7 @@ fn write(folder: &Path, text: &str) -> String {
 
 #[test]
 fn programs_are_measured_beside_simulations() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     // The other variant is met by the program that follows.
     let one_variant = STUDY.replacen("below = \"rows\"", "below = \"rows\"\nvariants = [\"sc\"]", 1);
     let (text, all_rows) = slow::all_or((STUDY, 5), (one_variant.as_str(), 3));
@@ -111,7 +111,7 @@ fn programs_are_measured_beside_simulations() {
 
 #[test]
 fn a_study_without_a_live_part_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let study = write(folder.path(), STUDY.split("[live]").next().unwrap());
     let work = folder.path().join("work").display().to_string();
     trivium(&["study", &study, "--work", &work, "--live"]).refuses(2, &["has no live part", "leave out --live"]);
@@ -119,7 +119,7 @@ fn a_study_without_a_live_part_says_so() {
 
 #[test]
 fn a_long_run_is_carried_out_only_if_somebody_asks_for_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let long = r#"
 [[runs]]
 name = "long"

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 #[test]
 fn interfaces_are_composed_and_the_model_is_exact() {
-    let work = tempfile::tempdir().unwrap();
+    let work = crate::harness::folder();
     let work = work.path().to_str().unwrap().to_string();
     let result = trivium(&["study", "mmachine", "--format", "json", "--work", &work]).json(0);
     let rows = result["rows"].as_array().unwrap();

@@ -44,14 +44,14 @@ fn small(folder: &Path, less: &[(&str, &str)]) -> Value {
 
 #[test]
 fn what_machines_and_small_programs_do_is_as_published() {
-    let work = tempfile::tempdir().unwrap();
+    let work = crate::harness::folder();
     is_as_published(work.path(), &small(work.path(), &FEW), 2);
 }
 
 #[test]
 #[ignore = "half a minute"]
 fn what_machines_and_more_small_programs_do_is_as_published() {
-    let work = tempfile::tempdir().unwrap();
+    let work = crate::harness::folder();
     let result = small(work.path(), &[]);
     is_as_published(work.path(), &result, 6);
     // An iteration is one of those that were simulated, not of those that are declared.

@@ -37,7 +37,7 @@ const ACQUIRE: &str = "{ printed_time = { run = \"free\", after = \"acquire: \" 
 
 /// A study of these rows, or of a part of them.
 fn study(rows: &str, part: &[&str]) -> harness::Run {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let published = "id,source,experiment,config,quantity,unit,value,note\n\
                      A,,first,c,q,us,1.45,\nB,,second,c,q,us,1.45,\nC,,first,c,q,us,3,\n";
     std::fs::write(folder.path().join("study.toml"), format!("{PLAN}{rows}")).unwrap();
@@ -153,7 +153,7 @@ fn flash_sends_no_message_too_many() {
 #[test]
 #[ignore = "two minutes: some 600 runs"]
 fn locks_and_barriers_are_as_published() {
-    let work = tempfile::tempdir().unwrap();
+    let work = crate::harness::folder();
     let work = work.path().display().to_string();
     let result = trivium(&["study", "flash-sync", "--part", "micro", "--format", "json", "--work", &work]).json(0);
     let rows = result["rows"].as_array().unwrap();

@@ -9,7 +9,7 @@ const PINGPONG: [&str; 8] = ["sim", "programs/pingpong.c", "-p", "stache", "-m",
 
 /// A run's result and the events of its trace.
 fn traced(args: &[&str], options: &[&str]) -> (Value, Vec<Value>) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json").display().to_string();
     let separated = args.iter().position(|arg| *arg == "--").unwrap_or(args.len());
     let trace = ["--format", "json", "--trace", &file];
@@ -180,7 +180,7 @@ fn a_window_of_time_is_a_part_of_the_trace() {
 
 #[test]
 fn a_trace_is_of_one_machine() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json");
     let name = file.display().to_string();
     let run = trivium(&[&PINGPONG[..], &["-m", "typhoon-1", "--trace", &name]].concat());
@@ -198,7 +198,7 @@ fn a_trace_that_cannot_be_written_is_told_before_the_simulation() {
 
 #[test]
 fn a_window_outside_the_run_says_so() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("trace.json").display().to_string();
     let run = trivium(&[&PINGPONG[..], &["--trace", &file, "--trace-from", "1000000000"]].concat());
     assert!(
@@ -217,7 +217,7 @@ fn a_stall_says_where_the_program_stood() {
 /// `--svg` draws the region of interest, or a window, of one machine; a run that cannot be drawn says why.
 #[test]
 fn a_picture_shows_a_region_or_a_window() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::harness::folder();
     let file = folder.path().join("picture.svg").display().to_string();
     let drawn = |more: &[&str]| {
         let run = trivium(&[&PINGPONG[..], &["--svg", &file], more].concat());

@@ -344,13 +344,19 @@ pub fn root() -> PathBuf {
 /// Compiles a C program, with `programs/include` and the tests' own headers.
 pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
     let include_dirs = vec![root().join("programs/include"), root().join("crates/guest/tests/include")];
-    compile_c(path, &CompileOptions::with(include_dirs, Shelf::at(&root().join("target/programs"))?))
+    compile_c(path, &CompileOptions::with(include_dirs, shelf()?))
+}
+
+/// Where what is compiled is kept for the next test.
+fn shelf() -> Result<Shelf, trivium_guest::Error> {
+    Shelf::at(&root().join("target/programs"))
 }
 
 /// Compiles and loads one of `programs/`.
 pub fn load(name: &str) -> Program {
     let bytes = compile(&root().join("programs").join(name)).unwrap_or_else(|error| panic!("{error}"));
-    Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
+    let kept = |program: Program| shelf().map(|shelf| program.kept_on(shelf));
+    Program::load(&bytes, name).and_then(kept).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A test of so many cases, the same in every run; or of as many others as the variable `PROPTEST_CASES` says.

@@ -32,9 +32,9 @@ pub fn program(name: &str) -> Program {
 fn compiled(path: &Path, name: &str) -> Program {
     let shelf = Shelf::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs")).unwrap();
     let include_dirs = vec![file("programs/include"), file("crates/guest/tests/include")];
-    let options = CompileOptions::with(include_dirs, shelf);
+    let options = CompileOptions::with(include_dirs, shelf.clone());
     let bytes = compile_c(path, &options).unwrap_or_else(|error| panic!("{error}"));
-    Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}"))
+    Program::load(&bytes, name).unwrap_or_else(|error| panic!("{error}")).kept_on(shelf)
 }
 
 /// A C program that a test brings with it.

@@ -1,11 +1,13 @@
 //! Runs the program as its users do, from the repository's root.
 #![allow(dead_code)]
 
+mod folder;
 pub mod labels;
 pub mod live;
 pub mod ranks;
 pub mod shown;
 
+pub use folder::{Folder, folder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -68,7 +70,7 @@ impl Run {
 }
 
 /// The path of a new file in a folder, with this text.
-pub fn in_file(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
+pub fn in_file(folder: &Folder, name: &str, text: &str) -> String {
     let file = folder.path().join(name);
     std::fs::write(&file, text).unwrap();
     file.to_str().unwrap().to_string()
