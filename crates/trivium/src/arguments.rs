@@ -495,7 +495,7 @@ pub struct Compare {
 /// `trivium study`
 #[derive(Debug, Args)]
 pub struct Study {
-    /// A folder in studies/, or the path of one
+    /// A folder in studies/, a built-in study, or the path of a folder
     pub name: String,
     /// Folder for pictures and for results of runs (default: study-out/NAME). Results that are there are used again
     #[arg(long, value_name = "DIR")]
@@ -671,7 +671,12 @@ pub struct Man {
 
 /// `trivium cc`
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true, disable_version_flag = true)]
+#[command(
+    disable_help_flag = true,
+    disable_version_flag = true,
+    after_help = "Objects are WebAssembly objects, and linking makes a module, which `trivium sim`, `run` and `compare` take. `trivium.h` \
+                  and the headers of the built-in protocols are found without a flag. `trivium cc -help` lists all of Clang's flags."
+)]
 pub struct Cc {
     /// Sources, objects and flags: -c, -o FILE, -MD, -I, -D, -O2 and whatever else Clang takes
     #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true, required = true)]

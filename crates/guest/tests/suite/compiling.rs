@@ -111,6 +111,15 @@ fn a_new_file_that_shadows_another_is_seen() {
 }
 
 #[test]
+fn a_file_that_becomes_what_it_was_is_found_again() {
+    let place = Place::new(&[("answer.c", "int main(void) { return 1; }\n")]);
+    let first = place.compiled().module;
+    place.notices("other contents", || place.write("answer.c", "int main(void) { return 2; }\n"));
+    place.write("answer.c", "int main(void) { return 1; }\n");
+    assert!(place.kept().expect("the first is kept beside the second").module == first);
+}
+
+#[test]
 fn flags_and_compilers_are_told_apart() {
     let mut place = Place::new(&[("answer.c", "int main(void) { return ANSWER; }\n")]);
     let mut answers = Vec::new();

@@ -4,6 +4,7 @@ use super::fits::of_memory;
 use super::translate::{C_STAR_INTERPRETED, FrontEnd, Interpreter, Needed, needed_by};
 use crate::arguments::Simulated;
 use crate::{Failure, failure, library};
+use include_dir::{Dir, File, include_dir};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use trivium_sim::SplitPhaseCalls;
 /// Headers of `<split-c/..>` in programs for the first compiler of Split-C. All that Trivium has of them is in one.
 const OLD_SPLIT_C: [&str; 6] = ["split-c", "control", "com", "atomic", "bulk", "spread"];
 
-static HEADERS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
+static HEADERS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
 
 /// An error of the compiler or of a module, as the command line tells it.
 pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
@@ -25,7 +26,7 @@ pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
 
 const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c, .sc, .cs or .wasm file";
 
-static PROGRAMS: include_dir::Dir = include_dir::include_dir!("$CARGO_MANIFEST_DIR/../../programs");
+static PROGRAMS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../programs");
 
 /// The built-in programs: their names, in order, and texts.
 pub(super) fn built_in() -> Vec<(&'static str, &'static str)> {
@@ -48,6 +49,32 @@ fn file_of_name(name: &Path, shelf: &Shelf) -> Result<Option<PathBuf>, Failure> 
         put(&folder.join(format!("{name}.c")), text)?;
     }
     Ok(Some(folder.join(format!("{name}.c"))))
+}
+
+/// A folder on the shelf with the built-in programs in `programs/`, and other built-in files in this folder beside it.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn with_programs(name: &str, others: &Dir) -> Result<PathBuf, Failure> {
+    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let mut files = Vec::new();
+    for (place, folder) in [("programs", &PROGRAMS), (name, others)] {
+        all_files(folder, &mut |file| files.push((Path::new(place).join(file.path()), file.contents())));
+    }
+    let parts = files.iter().flat_map(|(path, text)| [path.as_os_str().as_encoded_bytes(), text]);
+    let folder = shelf.folder().join(format!("{name}-{:.16}", library::hex(&parts.collect::<Vec<_>>())));
+    for (path, text) in files {
+        if let Ok(text) = std::str::from_utf8(text) {
+            put(&folder.join(path), text)?;
+        }
+    }
+    Ok(folder)
+}
+
+/// All files of a built-in folder, and of those within.
+fn all_files<'a>(folder: &'a Dir<'a>, take: &mut impl FnMut(&'a File<'a>)) {
+    folder.files().for_each(&mut *take);
+    folder.dirs().for_each(|inner| all_files(inner, take));
 }
 
 /// Writes a file on the shelf, unless it is there.
@@ -373,7 +400,7 @@ impl Headers<'_> {
     }
 
     fn write(&self) -> Result<(), Failure> {
-        let text = |f: &include_dir::File| f.contents_utf8().unwrap_or_default().to_string();
+        let text = |f: &File| f.contents_utf8().unwrap_or_default().to_string();
         let mut files: Vec<(String, String)> =
             HEADERS.files().map(|f| (f.path().display().to_string(), text(f))).collect();
         // The names by which the first compiler of Split-C had its library.

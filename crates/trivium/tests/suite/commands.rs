@@ -34,6 +34,11 @@ fn each_command_has_a_manual_page() {
     for name in commands {
         let page = trivium(&["man", name]);
         assert!(page.code == Some(0) && page.out.contains(".SH SYNOPSIS"), "{name}: {page:?}");
+        if name == "help" {
+            continue;
+        }
+        let own = trivium(&[name, "--help"]);
+        assert!(own.code == Some(0) && own.out.contains(&format!("Usage: trivium {name}")), "{name}: {own:?}");
     }
     trivium(&["man", "nothing"]).refuses(2, &["there is no command `nothing`"]);
 }

@@ -1,9 +1,9 @@
 //! `trivium study`: every published row has its line and is judged by the rules of docs/studies.md, what is kept is not done
 //! again, and the figures of machines are right.
 
-use crate::harness::{self, keys, trivium};
+use crate::harness::{self, Folder, keys, trivium};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The Tempest study with a graph so small that its figures of programs mean nothing: what is tested here is not those.
 fn small(folder: &Path) -> Value {
@@ -11,14 +11,12 @@ fn small(folder: &Path) -> Value {
 }
 
 /// The same for all tests that only look at it, and the folder that holds what it has kept.
-fn small_once() -> &'static (PathBuf, Value) {
-    static ONCE: std::sync::OnceLock<(PathBuf, Value)> = std::sync::OnceLock::new();
+fn small_once() -> &'static (Folder, Value) {
+    static ONCE: std::sync::OnceLock<(Folder, Value)> = std::sync::OnceLock::new();
     ONCE.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small-study");
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        let result = small(&folder);
-        (folder.join("work"), result)
+        let folder = harness::folder();
+        let result = small(folder.path());
+        (folder, result)
     })
 }
 
@@ -143,7 +141,7 @@ fn what_is_kept_is_not_done_again() {
     let work = crate::harness::folder();
     let (kept, first) = small_once();
     for part in ["", "runs"] {
-        let (from, to) = (kept.join(part), work.path().join("work").join(part));
+        let [from, to] = [kept, &work].map(|study| study.path().join("work").join(part));
         std::fs::create_dir_all(&to).unwrap();
         let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
         for file in files {

@@ -9,7 +9,7 @@ use crate::{Failure, failure, stop};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use trivium_sim::{ACCESS_KINDS, NodeAccesses};
@@ -21,6 +21,9 @@ const UNIT_BYTES: u64 = 1 << 20;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LivePlan {
+    /// The folder in which programs are, as the study names them.
+    #[serde(skip)]
+    pub root: PathBuf,
     /// Nodes: threads of one process, and ranks.
     pub nodes: u32,
     /// The machine that is simulated beside.
@@ -271,7 +274,8 @@ fn row(
 ) -> Result<LiveRow, Failure> {
     let x = program.x[at];
     let (cc, args) = (program.cc_at(x), program.args_at(x));
-    let subject = LiveCommand { file: Path::new(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
+    let subject =
+        LiveCommand { file: &plan.root.join(&program.program), cc: cc.as_deref(), args: &args, set: &program.set };
     let (alone, _) = wall(plan, &subject, (variant, 1), Over::Threads)?;
     let alone = least(&alone);
     let apart = program.apart.unwrap_or(0).max(variant.block.into());
@@ -426,7 +430,7 @@ fn units(
     ];
     let args: Vec<String> =
         flags.iter().filter_map(|(flag, number)| Some([flag.to_string(), (*number)?.to_string()])).flatten().collect();
-    let subject = LiveCommand { file: Path::new(&plan.units), cc: None, args: &args, set: &program.set };
+    let subject = LiveCommand { file: &plan.root.join(&plan.units), cc: None, args: &args, set: &program.set };
     let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut empty = Vec::new();
     for _ in 0..plan.repeats.max(1) {

@@ -13,6 +13,7 @@ mod measure;
 mod origin;
 mod part;
 mod pictures;
+mod place;
 mod plan;
 mod published;
 mod report;
@@ -24,9 +25,10 @@ use crate::arguments::{Format, Study};
 use crate::output::{self, Head};
 use crate::settings::ResultSettings;
 use crate::{Failure, failure};
+use place::Place;
 use plan::Plan;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Carries out a study.
 ///
@@ -34,19 +36,20 @@ use std::path::{Path, PathBuf};
 /// It is not there or not right, or a run goes wrong.
 pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let begun = std::time::Instant::now();
-    let folder = folder(&arguments.name);
-    let mut plan = Plan::load(&folder)?;
+    let place = Place::of(&arguments.name)?;
+    let mut plan = Plan::load(&place)?;
     if let Some(part) = &arguments.part {
         part::only(&mut plan, part)?;
     }
-    let published = published::read(&folder.join(&plan.published))?;
-    let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(name(&folder)));
+    let published = published::read(&place.folder.join(&plan.published))?;
+    let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(place.name()));
     if arguments.live && plan.live.is_none() {
         let what = format!("the study {} has no live part", arguments.name);
         return Err(Failure::input(what, "leave out --live, or write `[live]` in its study.toml (docs/studies.md)"));
     }
     let kept = kept::Kept::open(&work, plan.users())?;
-    let mut runner = runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs, arguments.long);
+    let mut runner =
+        runs::StudyRunner::new(&kept, arguments.seed.seed, arguments.jobs.jobs, arguments.long, place.root.clone());
     let done = runner.all(&plan.all_runs(arguments.quick))?;
     let source = measure::Figures::new(&done);
     let mut rows = rows::all(&plan, &published, &source)?;
@@ -125,14 +128,4 @@ fn as_json(plan: &Plan, found: &report::Findings) -> serde_json::Value {
         value["live"]["pictures"] = json!(live.pictures);
     }
     value
-}
-
-/// `studies/NAME`, or the path of a folder.
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(name);
-    if path.join("study.toml").is_file() { path.to_path_buf() } else { Path::new("studies").join(name) }
-}
-
-fn name(folder: &Path) -> String {
-    folder.file_name().map_or_else(|| "study".to_string(), |name| name.to_string_lossy().into_owned())
 }

@@ -3,6 +3,7 @@
 use super::class::Class;
 use super::live::LivePlan;
 use super::origin::{Measure, MissConfig};
+use super::place::Place;
 use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use serde::{Deserialize, Serialize};
@@ -463,9 +464,11 @@ impl Plan {
     ///
     /// # Errors
     /// It cannot be read, or is not one.
-    pub fn load(folder: &Path) -> Result<Plan, Failure> {
+    pub fn load(place: &Place) -> Result<Plan, Failure> {
+        let folder = &place.folder;
         let first = Text::read(folder.join("study.toml"), 0)?;
         let mut plan: Plan = first.parse()?;
+        plan.live.iter_mut().for_each(|live| live.root.clone_from(&place.root));
         plan.texts.push(first);
         for name in plan.files.clone() {
             let text = Text::read(folder.join(&name), plan.rows.len())?;

@@ -66,6 +66,8 @@ pub struct StudyRunner<'a> {
     pub jobs: u32,
     /// Whether long runs are carried out; what is kept of them is used in any case.
     pub with_long: bool,
+    /// The folder in which programs are, as the study names them.
+    pub root: PathBuf,
     programs: BTreeMap<ProgramKey, Program>,
 }
 
@@ -78,8 +80,8 @@ struct Ready {
 
 impl StudyRunner<'_> {
     /// A runner that has loaded nothing yet.
-    pub fn new(kept: &Kept, seed: u64, jobs: u32, with_long: bool) -> StudyRunner<'_> {
-        StudyRunner { kept, seed, jobs, with_long, programs: BTreeMap::new() }
+    pub fn new(kept: &Kept, seed: u64, jobs: u32, with_long: bool, root: PathBuf) -> StudyRunner<'_> {
+        StudyRunner { kept, seed, jobs, with_long, root, programs: BTreeMap::new() }
     }
 
     /// Carries out what is not done yet.
@@ -136,13 +138,13 @@ impl StudyRunner<'_> {
 
     /// What a run needs, or why that is not there yet. What is there and wrong is an error.
     fn ready(&mut self, plan: &RunPlan) -> Result<Result<Ready, String>, Failure> {
-        if let Some(why) = absent(plan) {
+        if let Some(why) = absent(plan, &self.root) {
             return Ok(Err(why));
         }
         let settings = Settings { protocol: plan.parameters.clone(), ..Settings::default() };
         let protocols = library::protocols(&plan.protocols, &settings)?;
         let machine = plan.machine()?;
-        let files = [PathBuf::from(&plan.program)];
+        let files = [self.root.join(&plan.program)];
         let flags = program::flags_of_protocol(&files, &protocols);
         let known = (plan.program.clone(), plan.cc.clone(), plan.block, flags);
         let program = match self.programs.get(&known) {
@@ -205,9 +207,9 @@ impl StudyRunner<'_> {
 }
 
 /// What of a run is not there yet: its program, a protocol, its machine.
-fn absent(plan: &RunPlan) -> Option<String> {
+fn absent(plan: &RunPlan, root: &Path) -> Option<String> {
     let is_file = |name: &str| Path::new(name).is_file();
-    if !is_file(&plan.program) {
+    if !root.join(&plan.program).is_file() {
         return Some(format!("there is no program {}", plan.program));
     }
     let known = library::protocol_names();
