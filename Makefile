@@ -9,9 +9,7 @@ MPI = $$(tools/mpi look >/dev/null && echo "--features trivium/mpi")
 # Each program of tests runs by tools/timed, which notes how long its tests take.
 TIMES = $(CURDIR)/target/test-times
 RUNNER = CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
-# One more at a time than there are processors: some wait for ranks that end, or for a limit.
-AT_ONCE = $${RUST_TEST_THREADS:-$$(($$(getconf _NPROCESSORS_ONLN) + 1))}
-TIMED = mkdir -p target && : >$(TIMES) && RUST_TEST_THREADS=$(AT_ONCE) $(RUNNER)=$(CURDIR)/tools/timed TEST_TIMES=$(TIMES)
+TIMED = mkdir -p target && : >$(TIMES) && $(RUNNER)=$(CURDIR)/tools/timed TEST_TIMES=$(TIMES)
 SLOWEST = echo && echo "The 20 slowest tests, in seconds:" && sort -rn $(TIMES) | head -20
 
 .PHONY: help setup build mpi mpi-ready mpi-wanted demo test test-fast test-loom test-mpi test-slow lint demo-short bench bench-run fuzz stress c-star-random c-star-mutants clean
