@@ -678,6 +678,9 @@ pub struct Man {
                   and the headers of the built-in protocols are found without a flag. `trivium cc -help` lists all of Clang's flags."
 )]
 pub struct Cc {
+    /// Print this help, where it is the first word
+    #[arg(long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
     /// Sources, objects and flags: -c, -o FILE, -MD, -I, -D, -O2 and whatever else Clang takes
     #[arg(value_name = "WORDS", trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub words: Vec<std::ffi::OsString>,

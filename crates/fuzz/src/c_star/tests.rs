@@ -2,6 +2,9 @@
 
 use super::*;
 
+#[path = "../../../check/tests/suite/slow.rs"]
+mod slow;
+
 /// Nothing that C leaves undefined, at any number of nodes; and the output does not depend on that but for real numbers.
 #[test]
 fn no_program_is_wrong() {
@@ -80,8 +83,7 @@ fn programs_print_what_they_must(first: usize) {
     let bench = Bench::at(folder, &trivium);
     let setups = Setup::asked(&[], &[]);
     let mut wrong = Vec::new();
-    let cases = if std::env::var_os("TRIVIUM_SLOW").is_some() { 60 } else { 30 };
-    for (case, setup) in (0..cases).zip(setups.iter().cycle()).skip(first).step_by(2) {
+    for (case, setup) in (0..slow::all_or(60, 30)).zip(setups.iter().cycle()).skip(first).step_by(2) {
         let program = program(SEED, case).unwrap();
         let setup = setup.with(setup.one_of_nodes(case / setups.len() as u64));
         if let Some(found) = bench.wrong(&program, &setup).unwrap() {

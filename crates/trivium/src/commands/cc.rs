@@ -5,10 +5,9 @@
 
 use super::program::{Spinner, asks_for_threads, guest, shelf_with_headers};
 use super::translate::needed_by;
-use crate::arguments::{Arguments, Cc};
+use crate::arguments::Cc;
 use crate::out_file::are_same;
-use crate::{Failure, failure, output};
-use clap::CommandFactory;
+use crate::{Failure, failure};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -136,13 +135,6 @@ fn is_source(input: &OsStr) -> bool {
 
 /// Compiles and links as the words say.
 pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
-    if arguments.words == ["--help"] {
-        let mut commands = Arguments::command();
-        commands.build();
-        let help = commands.find_subcommand_mut("cc").map(|cc| cc.render_help().to_string());
-        output::write(None, &help.unwrap_or_default())?;
-        return Ok(0);
-    }
     let line = CommandLine::read(&arguments.words)?;
     if let Some(output) = &line.output
         && let Some(input) = line.inputs.iter().find(|input| are_same(Path::new(input), output))

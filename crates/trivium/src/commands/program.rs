@@ -43,12 +43,16 @@ pub(super) fn built_in() -> Vec<(&'static str, &'static str)> {
 fn file_of_name(name: &Path, shelf: &Shelf) -> Result<Option<PathBuf>, Failure> {
     let all = built_in();
     let Some((name, _)) = all.iter().find(|(known, _)| Path::new(known) == name) else { return Ok(None) };
-    let parts: Vec<&[u8]> = all.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]).collect();
-    let folder = shelf.folder().join(format!("programs-{:.16}", library::hex(&parts)));
-    for (name, text) in &all {
-        put(&folder.join(format!("{name}.c")), text)?;
-    }
-    Ok(Some(folder.join(format!("{name}.c"))))
+    let files: Vec<_> = all.iter().map(|(name, text)| (PathBuf::from(format!("{name}.c")), *text)).collect();
+    Ok(Some(on_shelf(shelf, "programs", &files)?.join(format!("{name}.c"))))
+}
+
+/// A folder on the shelf that has these files, named by a hash of them.
+fn on_shelf(shelf: &Shelf, name: &str, files: &[(PathBuf, &str)]) -> Result<PathBuf, Failure> {
+    let parts = files.iter().flat_map(|(path, text)| [path.as_os_str().as_encoded_bytes(), text.as_bytes()]);
+    let folder = shelf.folder().join(format!("{name}-{:.16}", library::hex(&parts.collect::<Vec<_>>())));
+    files.iter().try_for_each(|(path, text)| put(&folder.join(path), text))?;
+    Ok(folder)
 }
 
 /// A folder on the shelf with the built-in programs in `programs/`, and other built-in files in this folder beside it.
@@ -59,22 +63,18 @@ pub(super) fn with_programs(name: &str, others: &Dir) -> Result<PathBuf, Failure
     let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
     let mut files = Vec::new();
     for (place, folder) in [("programs", &PROGRAMS), (name, others)] {
-        all_files(folder, &mut |file| files.push((Path::new(place).join(file.path()), file.contents())));
+        texts(folder, &mut |path, text| files.push((Path::new(place).join(path), text)));
     }
-    let parts = files.iter().flat_map(|(path, text)| [path.as_os_str().as_encoded_bytes(), text]);
-    let folder = shelf.folder().join(format!("{name}-{:.16}", library::hex(&parts.collect::<Vec<_>>())));
-    for (path, text) in files {
-        if let Ok(text) = std::str::from_utf8(text) {
-            put(&folder.join(path), text)?;
-        }
-    }
-    Ok(folder)
+    on_shelf(&shelf, name, &files)
 }
 
-/// All files of a built-in folder, and of those within.
-fn all_files<'a>(folder: &'a Dir<'a>, take: &mut impl FnMut(&'a File<'a>)) {
-    folder.files().for_each(&mut *take);
-    folder.dirs().for_each(|inner| all_files(inner, take));
+/// All texts of a built-in folder, and of those within.
+fn texts<'a>(folder: &'a Dir<'a>, take: &mut impl FnMut(&'a Path, &'a str)) {
+    folder
+        .files()
+        .filter_map(|file| Some((file.path(), file.contents_utf8()?)))
+        .for_each(|(path, text)| take(path, text));
+    folder.dirs().for_each(|inner| texts(inner, take));
 }
 
 /// Writes a file on the shelf, unless it is there.

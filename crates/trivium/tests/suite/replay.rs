@@ -1,6 +1,6 @@
 //! Counterexamples executed again: in the engine, and on every machine in the same order.
 
-use crate::broken::COPIES;
+use crate::broken::is_tried;
 use crate::harness::{self, trivium};
 use crate::slow;
 use serde_json::Value;
@@ -148,8 +148,8 @@ fn machines_go_through_the_recorded_states_of_every_broken_protocol() {
         trivium(&["replay", file.to_str().unwrap(), "--machine", "typhoon"])
             .refuses(2, &["cannot be forced under timing"]);
     }
-    let is_short = |&&(name, ..): &&(&str, &str, &str)| slow::is_asked_for() || !name.starts_with(COPIES);
-    for (number, &(name, options, shows)) in slow::one_in(5, BROKEN.iter().filter(is_short).enumerate()) {
+    let tried = BROKEN.iter().filter(|(name, ..)| is_tried(name));
+    for (number, &(name, options, shows)) in slow::one_in(5, tried.enumerate()) {
         let (_folder, file) = recorded(&format!("broken/{name}"), options);
         for machine in slow::in_turn(4, number, ["simple-coma", "typhoon", "typhoon-1", "typhoon-0"]) {
             let run = trivium(&["replay", file.to_str().unwrap(), "--machine", machine]);

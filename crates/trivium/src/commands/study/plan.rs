@@ -468,7 +468,9 @@ impl Plan {
         let folder = &place.folder;
         let first = Text::read(folder.join("study.toml"), 0)?;
         let mut plan: Plan = first.parse()?;
-        plan.live.iter_mut().for_each(|live| live.root.clone_from(&place.root));
+        if let Some(live) = &mut plan.live {
+            live.root.clone_from(&place.root);
+        }
         plan.texts.push(first);
         for name in plan.files.clone() {
             let text = Text::read(folder.join(&name), plan.rows.len())?;
