@@ -46,7 +46,7 @@ pub use call::{
     Sleep, Stood, Stopped, byte_of, call, cannot_come, data_text, disagree, has_left, reach_shared, standing_at,
     with_remedy,
 };
-pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying};
+pub use error::{About, Blame, MemoryUsed, Misses, NodeError, NodeSaid, Said, Saying, of_fault};
 pub use handler::{
     Asked, AskedStep, Carried, DataFrom, Effects, GoesOn, HandlerHost, HandlerMemory, Lanes, Primitive, Request,
     RunningHandler, Stuck, ThreadHost, Touched, let_threads_go_on, pending, resume_threads, tells_of_a_stall,

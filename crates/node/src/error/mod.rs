@@ -1,9 +1,12 @@
 //! What programs and protocols do wrong on nodes, and what keeps them from beginning.
 
 mod counts;
+mod faults;
 mod said;
 
 pub use counts::{MemoryUsed, Misses};
+pub(crate) use faults::blame;
+pub use faults::of_fault;
 pub use said::{NodeSaid, Said, Saying};
 
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use super::asked::AskedStep;
 use super::primitive::DataFrom;
-use crate::error::NodeError;
+use crate::error::{NodeError, blame};
 use crate::records::Slot;
 use crate::thread::NodeThreads;
 use trivium_engine::{Args, Disposition, Engine, Event, Object, Outcome, Payload, Thread};
@@ -79,7 +79,7 @@ impl Effects {
         let name = handler.map_or("", |handler| handler.name.as_str());
         let what = self.trouble.as_deref().unwrap_or_default();
         let error = NodeError::subject(format!("{who}: handler {name} of object {}: {what}", outcome.object.id))
-            .help("`trivium check` on the protocol finds the shortest counterexample, if the fault is the protocol's");
+            .help(blame(engine.protocol()));
         match handler.and_then(|handler| engine.protocol().sources.known_place(handler.span)) {
             Some(place) => error.at(place.to_string()),
             None => error,

@@ -9,7 +9,7 @@ use crate::packets::wire::write_credit;
 use trivium_engine::{Engine, Event, Fault, Outcome, Payload, Thread};
 use trivium_node::{
     Arrived, EventNumber, GoesOn, Held, InQueue, Instance, NodeError, Protocols, RunningHandler, Stuck, ThreadHost,
-    let_threads_go_on, try_again,
+    let_threads_go_on, of_fault, try_again,
 };
 use trivium_protocol::{BLOCK, EventKind, LaneId, RoleId};
 
@@ -284,7 +284,7 @@ impl NodeState {
         outcome: Result<Outcome, Fault>,
     ) -> Result<(), NodeError> {
         self.core.check_homes(&format_args!("node {}", self.core.me))?;
-        let outcome = outcome.map_err(|fault| broken(engine, &fault))?;
+        let outcome = outcome.map_err(|fault| of_fault(engine, &fault, ""))?;
         self.handling.effects.settle(&mut self.core.threads, event, outcome.disposition);
         if self.handling.effects.trouble.is_some() {
             return Err(self.handling.effects.troubled(engine, &outcome, &format!("node {}", self.core.me)));
@@ -394,19 +394,5 @@ impl ThreadHost for NodeState {
 
     fn raise_again(&mut self, held: Held, (): &()) {
         self.raise_held(held.protocol, &held.event, held.number, held.since);
-    }
-}
-
-fn broken(engine: &Engine, fault: &Fault) -> NodeError {
-    let sources = &engine.protocol().sources;
-    let is_of_call = engine.protocol().ops.iter().any(|op| op.span == fault.span);
-    let error = NodeError::subject(fault.to_string()).help(match is_of_call {
-        true => "pass what the call takes: `trivium show` on the protocol lists its calls",
-        false => "`trivium check` on the protocol finds the shortest way to such a fault",
-    });
-    if (fault.span.file as usize) < sources.files().count() {
-        error.at(sources.place(fault.span).to_string())
-    } else {
-        error
     }
 }

@@ -13,8 +13,8 @@ use crate::timing::folding::Path;
 use crate::timing::pricing::{Did, Given, Trigger};
 use std::sync::Arc;
 use trivium_engine::number::fit;
-use trivium_engine::{Engine, Event, Fault, Node, Object, Outcome};
-use trivium_node::{NodeError, Purpose, RunningHandler, Touched, let_threads_go_on, try_again};
+use trivium_engine::{Engine, Event, Node, Object, Outcome};
+use trivium_node::{NodeError, Purpose, RunningHandler, Touched, let_threads_go_on, of_fault, try_again};
 use trivium_protocol::{EventKind, RoleId};
 
 /// Nobody but the simulator takes lines out of a cache.
@@ -178,7 +178,7 @@ impl NodeState {
             Ok(outcome) => self.ended(&shared, &dispatched, event.as_ref(), outcome, handling),
             Err(fault) => {
                 self.goes_wrong(event.as_ref());
-                Err(self.broken(engine, fault, start))
+                Err(of_fault(engine, fault, &format!("cycle {start}: ")))
             }
         }
     }
@@ -310,7 +310,7 @@ impl NodeState {
             Ok(outcome) => self.ended(&shared, dispatched, Some(event), outcome, handling),
             Err(fault) => {
                 self.goes_wrong(Some(event));
-                Err(self.broken(engine, fault, start))
+                Err(of_fault(engine, fault, &format!("cycle {start}: ")))
             }
         }
     }
@@ -746,16 +746,5 @@ impl NodeState {
         let message = format!("{}.{}", protocol.name, protocol.messages[envelope.message.index()].name);
         let peer = if leaves { envelope.to } else { envelope.from };
         self.note(Note::Queue { node: self.core.me, cycles, leaves, peer, message });
-    }
-
-    fn broken(&self, engine: &Engine, fault: &Fault, cycle: u64) -> NodeError {
-        let sources = &engine.protocol().sources;
-        let error = NodeError::subject(format!("cycle {cycle}: {fault}"))
-            .help("`trivium check` on the protocol finds the shortest counterexample, if the fault is the protocol's");
-        if (fault.span.file as usize) < sources.files().count() {
-            error.at(sources.place(fault.span).to_string())
-        } else {
-            error
-        }
     }
 }

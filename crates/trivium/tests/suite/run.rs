@@ -365,6 +365,32 @@ int main(void) {
     }
 }
 
+/// A handler that cannot go on since two nodes store in one phase fails before that is seen at the barrier: its error names what the
+/// protocol assumes. In the file only the handler's place is wrong.
+#[test]
+fn a_fault_names_what_is_assumed_of_phases() {
+    let folder = crate::harness::folder();
+    let [program, protocol] = ["early.c", "early.tri"].map(|name| folder.path().join(name));
+    let text = "protocol early\nassume one_writer_per_phase\nlane main fifo buffered\nmessage Took on main\n\
+        role cache of block {\n  state Away { on read { complete } on write { send Took to home; complete } }\n}\n\
+        role home of block {\n  state Here: write { on Took { goto Given } }\n  state Given: write { on Took impossible }\n}\n";
+    std::fs::write(&protocol, text).unwrap();
+    let text = r#"
+#include "trivium.h"
+int main(void) {
+    volatile int *word = trivium_alloc_on(0, 64);
+    if (trivium_node() > 0) *word = 1;
+    trivium_barrier();
+    return 0;
+}
+"#;
+    std::fs::write(&program, text).unwrap();
+    let [program, protocol] = [&program, &protocol].map(|path| path.to_str().unwrap());
+    let parts = &["this was declared impossible", "early.tri:", "it assumes `one_writer_per_phase`"];
+    trivium(&["run", program, "-p", protocol, "--nodes", "3"]).refuses(1, parts);
+    trivium(&["sim", program, "-p", protocol, "-m", "typhoon", "--nodes", "3"]).refuses(1, &parts[..1]);
+}
+
 /// A deadlock is one of all nodes: where the program of node 0 stood is no place to look at. Each is told with its own line, and data with
 /// the name of their allocation.
 #[test]
