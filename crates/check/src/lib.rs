@@ -21,7 +21,7 @@ mod system;
 
 pub use config::group;
 pub use config::{
-    Checkpoints, Config, ConfigError, Fairness, MAX_NODES, Method, Network, Origin, Progress, Search, System, WriteAll,
+    Checkpoints, Config, Fairness, MAX_NODES, Method, Network, Origin, Progress, Search, System, WriteAll,
 };
 pub use coverage::{Counted, Coverage, Never};
 pub use report::deadlock::Waiting;

@@ -4,11 +4,12 @@
 //! below the length.
 
 use crate::event::Event;
-use crate::fault::{FaultKind, LoadError};
+use crate::fault::{FaultKind, too_large};
 use crate::layout::{ListCell, Planner, Shape, get, put};
 use crate::mechanisms::{Args, Object, Payload};
 use crate::number::{self, fit, low_u32};
 use crate::set::Set;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::{EventKind, PayloadShape, Protocol, Role, Type};
 
 /// Where the parts of the defer space of one role lie.
@@ -58,12 +59,12 @@ fn carries_data(protocol: &Protocol, event: EventKind) -> bool {
 
 impl DeferLayout {
     /// Plans the defer space of a role, from the planner's present offset on.
-    pub fn plan(planner: &mut Planner, role: &Role) -> Result<Option<DeferLayout>, LoadError> {
+    pub fn plan(planner: &mut Planner, role: &Role) -> Result<Option<DeferLayout>, Diagnostic> {
         let Some(bound) = role.defers else { return Ok(None) };
         let (protocol, capacity) = (planner.protocol, bound.at(planner.nodes));
         if !(0..=i64::from(u16::MAX)).contains(&capacity) {
             let message = format!("role {} cannot defer up to {capacity} events: 0..65535 are possible", role.name);
-            return Err(LoadError::at(protocol, role.span, message));
+            return Err(too_large(protocol, role.span, message));
         }
         let mut entry = Planner { protocol, nodes: planner.nodes, at: 0 };
         let column_width = if role.events.len() > 256 { 2 } else { 1 };

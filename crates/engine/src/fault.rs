@@ -3,6 +3,7 @@
 use crate::event::Event;
 use crate::mechanisms::{Node, Object};
 use std::fmt;
+use trivium_diagnostic::{Code, Diagnostic};
 use trivium_protocol::source::Span;
 use trivium_protocol::{Asserted, Line, Protocol, RoleId, StateId};
 
@@ -158,20 +159,10 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Why a protocol cannot be loaded for so many nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError {
-    /// Where in the protocol's text, if it is the text's fault.
-    pub span: Option<Span>,
-    /// What does not fit, and what to do.
-    pub message: String,
-}
-
-impl LoadError {
-    /// An error whose cause stands at `span`.
-    pub(crate) fn at(protocol: &Protocol, span: Span, message: String) -> LoadError {
-        LoadError { span: Some(span), message: format!("{message}{}", place(protocol, span)) }
-    }
+/// A protocol cannot be loaded for so many nodes, because of what stands at `span`.
+pub(crate) fn too_large(protocol: &Protocol, span: Span, message: impl Into<String>) -> Diagnostic {
+    let error = Diagnostic::new(Code::Size, message);
+    if protocol.sources.known_place(span).is_some() { error.at(protocol.sources.quoted(span)) } else { error }
 }
 
 /// ` (file:line:column)`, or nothing for a protocol without text.
@@ -182,14 +173,6 @@ pub(crate) fn place(protocol: &Protocol, span: Span) -> String {
         String::new()
     }
 }
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for LoadError {}
 
 /// A fault with its place, before it is known who ran.
 #[derive(Clone, Copy, Debug)]

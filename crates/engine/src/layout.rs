@@ -6,9 +6,10 @@
 
 use crate::array::ArrayCell;
 use crate::cell::width;
-use crate::fault::{FaultKind, LoadError};
+use crate::fault::{FaultKind, too_large};
 use crate::number::{fit, index_of_word, low_u8};
 use crate::set::{FEW, Set};
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::source::Span;
 use trivium_protocol::{Protocol, Type};
 
@@ -218,17 +219,17 @@ pub(crate) struct Planner<'p> {
 }
 
 impl Planner<'_> {
-    fn error(&self, span: Span, message: String) -> LoadError {
-        LoadError::at(self.protocol, span, message)
+    fn error(&self, span: Span, message: String) -> Diagnostic {
+        too_large(self.protocol, span, message)
     }
 
     /// The place of a variable, or of a local that lies like one, from `at` on.
-    pub fn variable(&mut self, ty: &Type, initial: Option<i64>, span: Span) -> Result<Shape, LoadError> {
+    pub fn variable(&mut self, ty: &Type, initial: Option<i64>, span: Span) -> Result<Shape, Diagnostic> {
         self.shape(ty, initial, false, span)
     }
 
     /// The place of an argument: a node that is not optional cannot be `none`.
-    pub fn argument(&mut self, ty: &Type, span: Span) -> Result<Shape, LoadError> {
+    pub fn argument(&mut self, ty: &Type, span: Span) -> Result<Shape, Diagnostic> {
         let shape = self.shape(ty, None, true, span)?;
         match shape {
             Shape::Record(_) => Err(self.error(span, "an argument must be a scalar, a set, an array or a list".into())),
@@ -236,7 +237,7 @@ impl Planner<'_> {
         }
     }
 
-    fn shape(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Shape, LoadError> {
+    fn shape(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Shape, Diagnostic> {
         Ok(match ty {
             Type::NodeSet => Shape::Set(self.set(0, i64::from(self.nodes) - 1, true, span)?),
             Type::IntSet { lo, hi } => Shape::Set(self.set(lo.at(self.nodes), hi.at(self.nodes), false, span)?),
@@ -247,7 +248,7 @@ impl Planner<'_> {
         })
     }
 
-    fn cell(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Cell, LoadError> {
+    fn cell(&mut self, ty: &Type, initial: Option<i64>, strict: bool, span: Span) -> Result<Cell, Diagnostic> {
         let names = if matches!(ty, Type::Node { .. }) { Names::Node } else { Names::Nothing };
         let (lo, hi, first) = match ty {
             Type::Bool => (0, 1, initial.unwrap_or(0)),
@@ -281,7 +282,7 @@ impl Planner<'_> {
         Ok(cell)
     }
 
-    fn set(&mut self, lo: i64, hi: i64, nodes: bool, span: Span) -> Result<SetCell, LoadError> {
+    fn set(&mut self, lo: i64, hi: i64, nodes: bool, span: Span) -> Result<SetCell, Diagnostic> {
         let count = hi.saturating_sub(lo).saturating_add(1);
         let most = FEW.max(self.nodes);
         if !(0..=i64::from(most)).contains(&count) {
@@ -294,7 +295,7 @@ impl Planner<'_> {
     }
 
     /// A set that is an element of an array, as its bits.
-    fn bits(&mut self, ty: &Type, span: Span) -> Result<Cell, LoadError> {
+    fn bits(&mut self, ty: &Type, span: Span) -> Result<Cell, Diagnostic> {
         let shape = Planner { at: 0, ..*self }.shape(ty, None, false, span)?;
         let Shape::Set(SetCell { count, nodes, .. }) = shape else {
             return Err(self.error(span, "an element that is no set has no bits".into()));
@@ -316,7 +317,7 @@ impl Planner<'_> {
         Ok(cell)
     }
 
-    fn list(&mut self, of: &Type, capacity: i64, span: Span) -> Result<ListCell, LoadError> {
+    fn list(&mut self, of: &Type, capacity: i64, span: Span) -> Result<ListCell, Diagnostic> {
         if !(0..=i64::from(u16::MAX)).contains(&capacity) {
             return Err(self.error(span, format!("a list of up to {capacity} elements is not possible: 0..65535 are")));
         }
@@ -338,7 +339,7 @@ impl Planner<'_> {
     }
 
     /// An array, all of whose elements begin with one value. A node among them may be `none` wherever the array is kept: nobody need have set it.
-    fn array(&mut self, by: &Type, of: &Type, initial: Option<i64>, span: Span) -> Result<ArrayCell, LoadError> {
+    fn array(&mut self, by: &Type, of: &Type, initial: Option<i64>, span: Span) -> Result<ArrayCell, Diagnostic> {
         let (lo, hi) = match by {
             Type::Int { lo, hi } => (lo.at(self.nodes), hi.at(self.nodes)),
             _ => (0, i64::from(self.nodes) - 1),
@@ -369,7 +370,7 @@ impl Planner<'_> {
         Ok(array)
     }
 
-    fn fields(&mut self, record: usize, span: Span) -> Result<Vec<Cell>, LoadError> {
+    fn fields(&mut self, record: usize, span: Span) -> Result<Vec<Cell>, Diagnostic> {
         let protocol = self.protocol;
         let record = &protocol.records[record];
         if record.fields.len() > MAX_FIELDS {

@@ -71,7 +71,7 @@ mod witness;
 
 pub use engine::Engine;
 pub use event::{Disposition, Event, Outcome};
-pub use fault::{Fault, FaultKind, LoadError};
+pub use fault::{Fault, FaultKind};
 pub use invariant::SystemView;
 pub use line::CacheLine;
 pub use mechanisms::*;

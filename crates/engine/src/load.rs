@@ -1,11 +1,12 @@
 //! Loading: layouts, room and frames are planned once, for a number of nodes and the protocol's parameters.
 
 use crate::engine::Engine;
-use crate::fault::LoadError;
+use crate::fault::too_large;
 use crate::flat::Code;
 use crate::plan::{Answers, ArgShapes, plan_local_shapes, plan_role};
 use crate::shared::shorter_than_their_lanes;
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::{
     Access, BLOCK, COMPILED_FOR, EventKind, Handler, Lane, MAX_NODES, MAX_STEPS, Protocol, RoleId, SharedQueue,
 };
@@ -15,7 +16,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::load`].
-    pub fn load_without_ghosts(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
+    pub fn load_without_ghosts(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, Diagnostic> {
         let plain = protocol.without_ghosts();
         Engine::load(plain.map_or(protocol, Arc::new), nodes)
     }
@@ -26,10 +27,10 @@ impl Engine {
     /// When something does not fit so many nodes: arguments of more than [`MAX_ARGS`] words, a local array of more than these, a set of more than
     /// [`MAX_NODES`] elements, a record of more than 64 KiB, an empty range, a lane that would hold nothing, a handler that may
     /// send more on a lane than it holds or take more than [`MAX_STEPS`] steps.
-    pub fn load(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, LoadError> {
+    pub fn load(protocol: Arc<Protocol>, nodes: u32) -> Result<Engine, Diagnostic> {
         if !(1..=MAX_NODES).contains(&nodes) {
             let message = format!("a machine has 1 to {MAX_NODES} nodes, not {nodes}");
-            return Err(LoadError { span: None, message });
+            return Err(Diagnostic::new(trivium_diagnostic::Code::Size, message));
         }
         protocol
             .roles
@@ -79,7 +80,7 @@ impl Engine {
 }
 
 /// Whether a handler is short enough with more nodes than the compiler has looked at.
-fn look_at_length(protocol: &Protocol, handler: &Handler, nodes: u32) -> Result<(), LoadError> {
+fn look_at_length(protocol: &Protocol, handler: &Handler, nodes: u32) -> Result<(), Diagnostic> {
     let steps = handler.longest.at(nodes);
     if nodes <= COMPILED_FOR || steps <= MAX_STEPS {
         return Ok(());
@@ -89,11 +90,11 @@ fn look_at_length(protocol: &Protocol, handler: &Handler, nodes: u32) -> Result<
          use up to {COMPILED_FOR} nodes, or do a part of it in a task",
         handler.name
     );
-    Err(LoadError::at(protocol, handler.span, message))
+    Err(too_large(protocol, handler.span, message))
 }
 
 /// What a lane holds with so many nodes; `None` if it is buffered.
-fn plan_lane(protocol: &Protocol, lane: &Lane, nodes: u32) -> Result<Option<u32>, LoadError> {
+fn plan_lane(protocol: &Protocol, lane: &Lane, nodes: u32) -> Result<Option<u32>, Diagnostic> {
     let Some(holds) = &lane.holds else { return Ok(None) };
     if let Some(room) = lane.room(nodes) {
         return Ok(Some(room));
@@ -107,11 +108,11 @@ fn plan_lane(protocol: &Protocol, lane: &Lane, nodes: u32) -> Result<Option<u32>
         lane.name,
         Lane::MOST
     );
-    Err(LoadError::at(protocol, lane.span, message))
+    Err(too_large(protocol, lane.span, message))
 }
 
 /// Whether a shared queue has a number of places with so many nodes.
-fn look_at_places(protocol: &Protocol, shared: &SharedQueue, nodes: u32) -> Result<(), LoadError> {
+fn look_at_places(protocol: &Protocol, shared: &SharedQueue, nodes: u32) -> Result<(), Diagnostic> {
     if shared.places(nodes).is_some() {
         return Ok(());
     }
@@ -124,5 +125,5 @@ fn look_at_places(protocol: &Protocol, shared: &SharedQueue, nodes: u32) -> Resu
         shared.holds,
         Lane::MOST
     );
-    Err(LoadError::at(protocol, shared.span, message))
+    Err(too_large(protocol, shared.span, message))
 }

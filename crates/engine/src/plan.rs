@@ -1,11 +1,12 @@
 //! What is planned for a number of nodes: the records of roles, the room that their events need, and the arguments of events.
 
 use crate::defer::DeferLayout;
-use crate::fault::LoadError;
+use crate::fault::too_large;
 use crate::frame::{FRAME_SCALARS, FRAME_SETS};
 use crate::layout::{MAX_RECORD_BYTES, Planner, Shape};
 use crate::mechanisms::MAX_ARGS;
 use crate::number::fit;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::again::{contains_defer, is_tried_by_look};
 use trivium_protocol::source::Span;
 use trivium_protocol::walk::contains_stall;
@@ -151,11 +152,11 @@ impl ArgShapes {
     }
 
     /// Plans them for so many nodes.
-    pub fn plan(protocol: &Protocol, nodes: u32) -> Result<ArgShapes, LoadError> {
+    pub fn plan(protocol: &Protocol, nodes: u32) -> Result<ArgShapes, Diagnostic> {
         let each = |what: &str, name: &str, args: &[Named]| {
             let mut planner = Planner { protocol, nodes, at: 0 };
             let shapes =
-                args.iter().map(|a| planner.argument(&a.ty, a.span)).collect::<Result<Vec<Shape>, LoadError>>()?;
+                args.iter().map(|a| planner.argument(&a.ty, a.span)).collect::<Result<Vec<Shape>, Diagnostic>>()?;
             for (arg, shape) in args.iter().zip(&shapes) {
                 fits_an_argument(protocol, &arg.name, shape, arg.span)?;
             }
@@ -166,7 +167,7 @@ impl ArgShapes {
                     "the arguments of {what} {name} take {words} words with {nodes} nodes; {MAX_ARGS} are possible: \
                      pass fewer, or use fewer nodes (a set takes one word for each 64, an array or a list one for 8 bytes)"
                 );
-                return Err(LoadError::at(protocol, span, message));
+                return Err(too_large(protocol, span, message));
             }
             let vary = shapes.iter().any(|shape| matches!(shape, Shape::List(_)));
             Ok(Shapes { shapes, words, vary })
@@ -180,7 +181,7 @@ impl ArgShapes {
 }
 
 /// What is kept as the words of an argument has no more of them than an event has.
-fn fits_an_argument(protocol: &Protocol, name: &str, shape: &Shape, span: Span) -> Result<(), LoadError> {
+fn fits_an_argument(protocol: &Protocol, name: &str, shape: &Shape, span: Span) -> Result<(), Diagnostic> {
     let words = shape.words();
     let (count, bytes, what) = match shape {
         _ if words <= MAX_ARGS => return Ok(()),
@@ -194,11 +195,11 @@ fn fits_an_argument(protocol: &Protocol, name: &str, shape: &Shape, span: Span) 
         "`{name}`: {count} {what} of {bytes} {byte} need {words} words; an argument or local has at most {MAX_ARGS}: \
          make the elements smaller or fewer, pass them in parts, or use them where they are"
     );
-    Err(LoadError::at(protocol, span, message))
+    Err(too_large(protocol, span, message))
 }
 
 /// The arrays and lists that are locals of some handler, each type with its place among the words of one.
-pub(crate) fn plan_local_shapes(protocol: &Protocol, nodes: u32) -> Result<Vec<(Type, Shape)>, LoadError> {
+pub(crate) fn plan_local_shapes(protocol: &Protocol, nodes: u32) -> Result<Vec<(Type, Shape)>, Diagnostic> {
     let mut planned: Vec<(Type, Shape)> = Vec::new();
     for handler in protocol.roles.iter().flat_map(|role| role.code()) {
         for local in &handler.locals {
@@ -215,7 +216,7 @@ pub(crate) fn plan_local_shapes(protocol: &Protocol, nodes: u32) -> Result<Vec<(
 }
 
 /// Plans a role for so many nodes.
-pub(crate) fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<RolePlan, LoadError> {
+pub(crate) fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<RolePlan, Diagnostic> {
     let state_width = if role.states.len() > 256 { 2 } else { 1 };
     let mut planner = Planner { protocol, nodes, at: u32::from(state_width) };
     let mut vars = Vec::new();
@@ -237,7 +238,7 @@ pub(crate) fn plan_role(protocol: &Protocol, role: &Role, nodes: u32) -> Result<
     Ok(RolePlan { state_width, vars, defers, by_look, bytes: planner.at as usize, dead, timers, columns, room })
 }
 
-fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), LoadError> {
+fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), Diagnostic> {
     if bytes <= MAX_RECORD_BYTES {
         return Ok(());
     }
@@ -245,7 +246,7 @@ fn check_size(protocol: &Protocol, role: &Role, bytes: usize) -> Result<(), Load
         "a record of role {} takes {bytes} bytes; {MAX_RECORD_BYTES} are possible: shorten its lists, its arrays or its defer space",
         role.name
     );
-    Err(LoadError::at(protocol, role.span, message))
+    Err(too_large(protocol, role.span, message))
 }
 
 fn plan_columns(protocol: &Protocol, role: &Role) -> Columns {
@@ -273,7 +274,7 @@ fn message_event(index: usize) -> EventKind {
     EventKind::Message(trivium_protocol::MessageId::at(index))
 }
 
-fn check_frame(protocol: &Protocol, handler: &Handler) -> Result<(), LoadError> {
+fn check_frame(protocol: &Protocol, handler: &Handler) -> Result<(), Diagnostic> {
     if handler.scalars as usize <= FRAME_SCALARS && handler.sets as usize <= FRAME_SETS {
         return Ok(());
     }
@@ -281,16 +282,16 @@ fn check_frame(protocol: &Protocol, handler: &Handler) -> Result<(), LoadError> 
         "handler {} needs {} scalar and {} set locals; {FRAME_SCALARS} and {FRAME_SETS} are possible: split it",
         handler.name, handler.scalars, handler.sets
     );
-    Err(LoadError::at(protocol, handler.span, message))
+    Err(too_large(protocol, handler.span, message))
 }
 
 /// What the table or a handler defers must have a place in the defer space.
-fn check_deferrable(protocol: &Protocol, role: &Role) -> Result<(), LoadError> {
+fn check_deferrable(protocol: &Protocol, role: &Role) -> Result<(), Diagnostic> {
     let has_place = |event| role.defers.is_some() && role.deferrable.contains(&event);
     let error = |event, span| {
         let name = protocol.event_name(event);
         let message = format!("role {} defers {name} but reserves no place for it: say `defers up to n`", role.name);
-        Err(LoadError::at(protocol, span, message))
+        Err(too_large(protocol, span, message))
     };
     for row in &role.table {
         for (response, &event) in row.iter().zip(&role.events) {
@@ -325,7 +326,7 @@ fn dead_bytes(vars: &[Shape], dead: impl Iterator<Item = usize>) -> Vec<(u32, u3
 }
 
 /// For each (state, event) and lane, and each queue that lanes share, the most that any of its handlers may send unasked.
-fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u32]>>, LoadError> {
+fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u32]>>, Diagnostic> {
     let mut room = Vec::new();
     for response in role.table.iter().flatten() {
         let mut needed = vec![0u32; protocol.lanes.len() + protocol.shares.len()];
@@ -346,7 +347,7 @@ fn plan_room(protocol: &Protocol, role: &Role, nodes: u32) -> Result<Vec<Box<[u3
     Ok(room)
 }
 
-fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) -> Result<u32, LoadError> {
+fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) -> Result<u32, Diagnostic> {
     let Some(holds) = protocol.lanes[lane].room(nodes) else { return Ok(0) };
     let sends = handler.sends.get(lane).copied().unwrap_or(Bound::fixed(0)).at(nodes).max(0);
     if let Some(sends) = u32::try_from(sends).ok().filter(|&sends| sends <= holds) {
@@ -358,11 +359,11 @@ fn lane_need(protocol: &Protocol, handler: &Handler, lane: usize, nodes: u32) ->
          ask for room with `if room(..)`, or let the lane hold more",
         handler.name, protocol.lanes[lane].name
     );
-    Err(LoadError::at(protocol, handler.span, message))
+    Err(too_large(protocol, handler.span, message))
 }
 
 /// What a handler may send unasked on the lanes of a shared queue.
-fn shared_need(protocol: &Protocol, handler: &Handler, number: usize, nodes: u32) -> Result<u32, LoadError> {
+fn shared_need(protocol: &Protocol, handler: &Handler, number: usize, nodes: u32) -> Result<u32, Diagnostic> {
     let shared = &protocol.shares[number];
     let Some(places) = shared.places(nodes) else { return Ok(0) };
     let at = protocol.lanes.len() + number;
@@ -376,7 +377,7 @@ fn shared_need(protocol: &Protocol, handler: &Handler, number: usize, nodes: u32
         handler.name,
         protocol.names_of_shared(shared)
     );
-    Err(LoadError::at(protocol, handler.span, message))
+    Err(too_large(protocol, handler.span, message))
 }
 
 /// Which answers of a role are such: by state and event.

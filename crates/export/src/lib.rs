@@ -13,5 +13,12 @@ mod model;
 mod murphi;
 mod spin;
 
+use trivium_diagnostic::{Code, Diagnostic};
+
 pub use murphi::murphi;
 pub use spin::spin;
+
+/// What cannot be written in the other language, and what to do.
+fn refused(message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::Export, message).help(help)
+}

@@ -2,7 +2,8 @@
 
 use crate::lex::Lexed;
 use crate::place::Places;
-use std::fmt;
+use std::ops::{Range, RangeInclusive};
+use trivium_diagnostic::{Code, Diagnostic, Diagnostics, Place, Quoted};
 
 /// A mistake as the parser notes it: by tokens.
 #[derive(Debug)]
@@ -22,93 +23,40 @@ impl Wrong {
     }
 }
 
-/// One mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// What is wrong, in one sentence without a full stop.
-    pub message: String,
-    /// The user's own file.
-    pub file: String,
-    /// The line in it, from 1.
-    pub line: usize,
-    /// The column, from 1, in bytes as C compilers tell it, if the file could be read.
-    pub column: Option<usize>,
-    /// The line's text, if the file could be read.
-    pub text: Option<String>,
-    /// How many bytes of it are meant.
-    pub width: usize,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
 /// All mistakes of a file, in the order of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistakes {
-    /// Never empty.
-    pub list: Vec<Mistake>,
+pub(crate) fn diagnostics(lexed: &Lexed, places: &Places, mut wrong: Vec<Wrong>) -> Diagnostics {
+    wrong.sort_by_key(|wrong| wrong.first);
+    let mut list: Vec<Diagnostic> = wrong
+        .into_iter()
+        .map(|wrong| {
+            let place = place(lexed, places, wrong.first..=wrong.last);
+            Diagnostic::new(Code::Syntax, wrong.message).help(wrong.help.unwrap_or_default()).at(place)
+        })
+        .collect();
+    list.dedup_by(|a, b| (&a.message, &a.places) == (&b.message, &b.places));
+    Diagnostics { list }
 }
 
-impl Mistakes {
-    pub(crate) fn new(lexed: &Lexed, places: &Places, mut wrong: Vec<Wrong>) -> Mistakes {
-        wrong.sort_by_key(|wrong| wrong.first);
-        let told = wrong.into_iter().map(|wrong| {
-            let token = &lexed.tokens[wrong.first];
-            let column = places.column(wrong.first);
-            let last = places.written(wrong.last).filter(|_| lexed.tokens[wrong.last].line == token.line);
-            let end = last.map(|column| column + lexed.word(wrong.last).len());
-            let own = if places.written(wrong.first).is_some() { lexed.word(wrong.first).len() } else { 1 };
-            let width = end.zip(column).map_or(own, |(end, column)| end.saturating_sub(column)).max(1);
-            Mistake {
-                message: wrong.message,
-                file: lexed.files[token.file].clone(),
-                line: token.line,
-                column,
-                text: places.line(lexed, wrong.first).map(str::to_string),
-                width,
-                help: wrong.help,
-            }
-        });
-        let mut list: Vec<Mistake> = told.collect();
-        list.dedup_by(|a, b| (&a.message, a.line, a.column) == (&b.message, b.line, b.column));
-        Mistakes { list }
-    }
+/// Where some tokens stand, as far as they are in one line: in the file's own words, if it could be read.
+fn place(lexed: &Lexed, places: &Places, tokens: RangeInclusive<usize>) -> Place {
+    let (first, last) = (*tokens.start(), *tokens.end());
+    let token = &lexed.tokens[first];
+    let file = lexed.files[token.file].clone();
+    let line = Some(fit(token.line));
+    let (Some(column), Some(text)) = (places.column(first), places.line(lexed, first)) else {
+        return Place { file, line, column: None, quoted: None };
+    };
+    let end = places.written(last).filter(|_| lexed.tokens[last].line == token.line);
+    let end = end.map(|column| column + lexed.word(last).len());
+    let own = if places.written(first).is_some() { lexed.word(first).len() } else { 1 };
+    let width = end.map_or(own, |end| end.saturating_sub(column)).max(1);
+    // Tokens are counted in bytes, people count characters.
+    let characters = |bytes: Range<usize>| fit(text.get(bytes).unwrap_or("").chars().count());
+    let meant = characters(column - 1..(column - 1 + width).min(text.len())).max(1);
+    let quoted = Some(Quoted { text: text.to_string(), length: meant });
+    Place { file, line, column: Some(characters(0..column - 1) + 1), quoted }
 }
 
-impl fmt::Display for Mistakes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, diagnostic) in self.list.iter().enumerate() {
-            if i > 0 {
-                writeln!(f)?;
-            }
-            render(f, diagnostic)?;
-        }
-        Ok(())
-    }
-}
-
-/// Without characters that would move a terminal's cursor.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect()
-}
-
-fn render(f: &mut fmt::Formatter<'_>, d: &Mistake) -> fmt::Result {
-    writeln!(f, "error: {}", printable(&d.message))?;
-    let number = d.line.to_string();
-    let margin = " ".repeat(number.len());
-    match (d.column, &d.text) {
-        (Some(column), Some(text)) => {
-            writeln!(f, "{margin}--> {}:{number}:{column}", printable(&d.file))?;
-            let before = text.get(..column - 1).unwrap_or("");
-            let lead: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            let meant = text.get(column - 1..(column - 1 + d.width).min(text.len())).unwrap_or("");
-            writeln!(f, "{margin} |")?;
-            writeln!(f, "{number} | {}", printable(text))?;
-            writeln!(f, "{margin} | {lead}{}", "^".repeat(meant.chars().count().max(1)))?;
-        }
-        _ => writeln!(f, "{margin}--> {}:{number}", printable(&d.file))?,
-    }
-    if let Some(help) = &d.help {
-        writeln!(f, "help: {help}")?;
-    }
-    Ok(())
+fn fit(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

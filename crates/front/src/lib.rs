@@ -20,8 +20,8 @@ pub mod types;
 
 use draft::Meaning;
 
-pub use diagnostics::{Mistake, Mistakes};
 pub use messages::explain;
+use trivium_diagnostic::Diagnostics;
 
 /// What a source is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +55,12 @@ pub fn translate(
     preprocessed: &str,
     dialect: Dialect,
     source: &dyn Fn(&str) -> Option<String>,
-) -> Result<String, Mistakes> {
+) -> Result<String, Diagnostics> {
     let lexed = lex::lex(preprocessed);
     let places = place::Places::new(&lexed, source);
     let parsed = parse::parse(&lexed, dialect, Meaning::Compiled);
     if !parsed.wrong.is_empty() {
-        return Err(Mistakes::new(&lexed, &places, parsed.wrong));
+        return Err(diagnostics::diagnostics(&lexed, &places, parsed.wrong));
     }
     Ok(emit::emit(&lexed, &parsed.edits, &places))
 }
@@ -74,13 +74,13 @@ pub fn interpreted(
     preprocessed: &str,
     tells: bool,
     source: &dyn Fn(&str) -> Option<String>,
-) -> Result<String, Mistakes> {
+) -> Result<String, Diagnostics> {
     translate(preprocessed, Dialect::CStar, source)?;
     let lexed = lex::lex(preprocessed);
     let places = place::Places::new(&lexed, source);
     let parsed = parse::parse(&lexed, Dialect::CStar, Meaning::Interpreted { told: tells.then_some(&places) });
     if !parsed.wrong.is_empty() {
-        return Err(Mistakes::new(&lexed, &places, parsed.wrong));
+        return Err(diagnostics::diagnostics(&lexed, &places, parsed.wrong));
     }
     Ok(emit::emit(&lexed, &parsed.edits, &places))
 }

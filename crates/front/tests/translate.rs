@@ -1,8 +1,9 @@
 //! What becomes of text, without any compiler.
 
-use trivium_front::{Dialect, Mistakes, translate};
+use trivium_diagnostic::Diagnostics;
+use trivium_front::{Dialect, translate};
 
-fn made(text: &str, dialect: Dialect) -> Result<String, Mistakes> {
+fn made(text: &str, dialect: Dialect) -> Result<String, Diagnostics> {
     translate(text, dialect, &|_| None)
 }
 
@@ -130,8 +131,8 @@ fn words_of_split_c_are_names_in_c() {
 }
 
 /// The lines of mistakes.
-fn lines(text: &str) -> Vec<usize> {
-    made(text, Dialect::SplitC).unwrap_err().list.iter().map(|mistake| mistake.line).collect()
+fn lines(text: &str) -> Vec<u32> {
+    made(text, Dialect::SplitC).unwrap_err().list.iter().map(|mistake| mistake.place().unwrap().line.unwrap()).collect()
 }
 
 #[test]

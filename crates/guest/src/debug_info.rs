@@ -1,10 +1,10 @@
 //! Where in its source a node stands: from the calls on its stack, by way of what the rewriter has moved, to functions, files and lines.
 
 use std::ops::Range;
+use trivium_diagnostic::Diagnostic;
 
 use wasmtime::WasmBacktrace;
 
-use crate::error::Error;
 use crate::inspect::inspect;
 use crate::loaded::LoadedProgram;
 use crate::processor::StackFrame;
@@ -32,7 +32,7 @@ pub struct DebugInfo<'a> {
 }
 
 impl<'a> DebugInfo<'a> {
-    pub(crate) fn new(program: &'a LoadedProgram, manner: Manner) -> Result<DebugInfo<'a>, Error> {
+    pub(crate) fn new(program: &'a LoadedProgram, manner: Manner) -> Result<DebugInfo<'a>, Diagnostic> {
         let inspected = inspect(&program.bytes, &program.name)?;
         let code = inspected.code.as_ref().map_or(0, |code| code.range().start as u64);
         let moved = moved(&inspected, program.counters.reads(), manner)?;

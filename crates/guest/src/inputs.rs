@@ -6,14 +6,13 @@ use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use trivium_diagnostic::{Code, Diagnostic};
 
 mod copied;
 
 use copied::Copied;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::error::Error;
 
 /// The largest file that a program may read, in bytes: its memory is no larger than a few of them.
 pub(crate) const LARGEST: u64 = 1 << 28;
@@ -97,11 +96,11 @@ impl Inputs {
     ///
     /// # Errors
     /// There is no such folder.
-    pub fn new(folder: Option<&Path>) -> Result<Inputs, Error> {
+    pub fn new(folder: Option<&Path>) -> Result<Inputs, Diagnostic> {
         let folder = folder.map(|folder| {
             let real = folder.canonicalize().ok().filter(|real| real.is_dir());
             real.ok_or_else(|| {
-                Error::new("there is no such folder for the program to read")
+                Diagnostic::new(Code::File, "there is no such folder for the program to read")
                     .at(folder.display().to_string())
                     .help("name the folder that has the program's files")
             })

@@ -1,6 +1,7 @@
 //! Reads a module and refuses, with names and remedies, what cannot be rewritten.
 
 use std::collections::{BTreeMap, BTreeSet};
+use trivium_diagnostic::{Code, Diagnostic};
 
 use wasmparser::{
     BinaryReader, CodeSectionReader, CompositeInnerType, DataSectionReader, ElementSectionReader, Encoding,
@@ -10,7 +11,6 @@ use wasmparser::{
 };
 
 use crate::atomics::is_atomic;
-use crate::error::Error;
 use crate::memory::PRIVATE_LIMIT;
 
 /// A protocol call that a program imports, from the module `trivium:PROTOCOL`.
@@ -98,9 +98,9 @@ pub(crate) struct Inspected<'a> {
 const FIRST_DATA: u64 = crate::tags::FIRST_PUBLISHED as u64;
 
 /// Takes `bytes` apart; `name` is used in messages.
-pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, Error> {
-    let refuse = |error: Error| {
-        if error.place.is_none() { error.at(name) } else { error }
+pub(crate) fn inspect<'a>(bytes: &'a [u8], name: &str) -> Result<Inspected<'a>, Diagnostic> {
+    let refuse = |error: Diagnostic| {
+        if error.places.is_empty() { error.at(name) } else { error }
     };
     check_header(bytes).map_err(refuse)?;
     let mut module = sections(bytes).map_err(refuse)?;
@@ -128,14 +128,14 @@ fn validate(module: &mut Inspected<'_>, bytes: &[u8]) -> wasmparser::Result<()> 
     Ok(())
 }
 
-fn invalid(error: &wasmparser::BinaryReaderError) -> Error {
+fn invalid(error: &wasmparser::BinaryReaderError) -> Diagnostic {
     let what = format!("the WebAssembly module is not valid: {} (at byte {:#x})", error.message(), error.offset());
-    Error::new(what).help("compile the program again, for wasm32-wasi, without extra -m options")
+    Diagnostic::new(Code::Module, what).help("compile the program again, for wasm32-wasi, without extra -m options")
 }
 
-fn check_header(bytes: &[u8]) -> Result<(), Error> {
+fn check_header(bytes: &[u8]) -> Result<(), Diagnostic> {
     if bytes.get(..4) != Some(b"\0asm") {
-        return Err(Error::new("this is not a WebAssembly module")
+        return Err(Diagnostic::new(Code::Module, "this is not a WebAssembly module")
             .help("give a .wasm file made by a compiler for wasm32-wasi, or a .c file"));
     }
     if Parser::is_component(bytes) {
@@ -144,12 +144,12 @@ fn check_header(bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-fn component() -> Error {
-    Error::new("this is a WebAssembly component, not a core module")
+fn component() -> Diagnostic {
+    Diagnostic::new(Code::Module, "this is a WebAssembly component, not a core module")
         .help("compile for wasm32-wasi (preview 1) without making a component")
 }
 
-fn sections(bytes: &[u8]) -> Result<Inspected<'_>, Error> {
+fn sections(bytes: &[u8]) -> Result<Inspected<'_>, Diagnostic> {
     let mut module = Inspected::default();
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(|error| invalid(&error))?;
@@ -163,7 +163,7 @@ fn sections(bytes: &[u8]) -> Result<Inspected<'_>, Error> {
 
 enum Refusal {
     Invalid(wasmparser::BinaryReaderError),
-    Refused(Error),
+    Refused(Diagnostic),
 }
 
 impl From<wasmparser::BinaryReaderError> for Refusal {
@@ -172,8 +172,8 @@ impl From<wasmparser::BinaryReaderError> for Refusal {
     }
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Refusal {
+impl From<Diagnostic> for Refusal {
+    fn from(error: Diagnostic) -> Refusal {
         Refusal::Refused(error)
     }
 }
@@ -195,7 +195,7 @@ fn section<'a>(module: &mut Inspected<'a>, bytes: &'a [u8], payload: Payload<'a>
             module.globals = Some(reader);
         }
         Payload::ExportSection(reader) => module.exports = Some(reader),
-        Payload::StartSection { .. } => Err(Error::new("the module has a start function")
+        Payload::StartSection { .. } => Err(Diagnostic::new(Code::Module, "the module has a start function")
             .help("export the entry as `_start` instead: compile as a command, with `main`"))?,
         Payload::ElementSection(reader) => module.elements = Some(reader),
         Payload::DataCountSection { count, .. } => module.data_count = Some(count),
@@ -248,11 +248,13 @@ fn imports(module: &mut Inspected<'_>, reader: ImportSectionReader<'_>) -> Resul
                 TypeRef::Table(_) => "table",
                 _ => "tag",
             };
-            Err(Error::new(format!("the module imports the {kind} `{full}`"))
+            Err(Diagnostic::new(Code::Module, format!("the module imports the {kind} `{full}`"))
                 .help("a program may import functions only: define the memory, tables and globals in the module"))?
         };
         let ty = module.function_types.get(type_index as usize).cloned().flatten();
-        let Some(ty) = ty else { Err(Error::new(format!("the import `{full}` has an unknown type")))? };
+        let Some(ty) = ty else {
+            Err(Diagnostic::new(Code::Module, format!("the import `{full}` has an unknown type")))?
+        };
         module.imports.push(Import { module: import.module.into(), name: import.name.into(), type_index, ty });
     }
     Ok(())
@@ -260,25 +262,29 @@ fn imports(module: &mut Inspected<'_>, reader: ImportSectionReader<'_>) -> Resul
 
 fn memory(module: &mut Inspected<'_>, reader: wasmparser::MemorySectionReader<'_>) -> Result<(), Refusal> {
     if reader.count() > 1 {
-        Err(Error::new(format!("the module has {} memories", reader.count()))
+        Err(Diagnostic::new(Code::Module, format!("the module has {} memories", reader.count()))
             .help("a program has exactly one memory: compile without multiple memories"))?
     }
     for memory in reader {
         let memory = memory?;
         if memory.shared {
-            Err(Error::new("the module has a shared memory").help(
+            Err(Diagnostic::new(Code::Module, "the module has a shared memory").help(
                 "compile without -pthread: every node runs its own program, and what they share comes from trivium_alloc",
             ))?
         }
         if memory.memory64 {
-            Err(Error::new("the module has a 64-bit memory").help("compile for wasm32-wasi, not wasm64"))?
+            Err(Diagnostic::new(Code::Module, "the module has a 64-bit memory")
+                .help("compile for wasm32-wasi, not wasm64"))?
         }
         let most = u64::from(PRIVATE_LIMIT) / PAGE;
         if memory.initial > most {
-            Err(Error::new(format!(
-                "the module needs {} bytes of private memory; a node has {PRIVATE_LIMIT}",
-                memory.initial * PAGE
-            ))
+            Err(Diagnostic::new(
+                Code::Module,
+                format!(
+                    "the module needs {} bytes of private memory; a node has {PRIVATE_LIMIT}",
+                    memory.initial * PAGE
+                ),
+            )
             .help("make global arrays smaller, or allocate shared memory with trivium_alloc"))?
         }
         module.memory = Some((memory.initial, memory.maximum.unwrap_or(most).min(most)));
@@ -338,7 +344,7 @@ pub(crate) fn is_accepted(proposal: &str) -> bool {
     accepted.contains(&proposal)
 }
 
-fn refused_proposal(proposal: &str) -> Error {
+fn refused_proposal(proposal: &str) -> Diagnostic {
     let (what, help) = match proposal {
         "threads" => (
             "instructions that wait for another thread, or wake one",
@@ -355,11 +361,11 @@ fn refused_proposal(proposal: &str) -> Error {
         "wide_arithmetic" => ("wide arithmetic", "compile without -mwide-arithmetic"),
         _ => ("instructions that are not supported", "compile for wasm32-wasi without -m options"),
     };
-    Error::new(format!("the module uses {what}")).help(help)
+    Diagnostic::new(Code::Module, format!("the module uses {what}")).help(help)
 }
 
 /// Refuses operators of proposals that are not accepted, naming the function.
-fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Error> {
+fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Diagnostic> {
     let Some(code) = module.code.clone() else {
         return Ok(());
     };
@@ -384,9 +390,9 @@ fn check_operators(module: &Inspected<'_>, name: &str) -> Result<(), Error> {
 }
 
 /// A program must export `_start: [] -> []`, of which this is the index, and may not use reserved names.
-fn check_entry(module: &Inspected<'_>) -> Result<u32, Error> {
+fn check_entry(module: &Inspected<'_>) -> Result<u32, Diagnostic> {
     let missing = || {
-        Error::new("the module does not export a function `_start` without parameters and results")
+        Diagnostic::new(Code::Module, "the module does not export a function `_start` without parameters and results")
             .help("compile a program with `main`, as a command (not with -mexec-model=reactor or -Wl,--no-entry)")
     };
     let mut start = None;
@@ -394,7 +400,7 @@ fn check_entry(module: &Inspected<'_>) -> Result<u32, Error> {
         let export = export.map_err(|error| invalid(&error))?;
         if export.name.starts_with(RESERVED) {
             let what = format!("the module exports the reserved name `{}`", export.name);
-            return Err(Error::new(what).help("give it another name"));
+            return Err(Diagnostic::new(Code::Module, what).help("give it another name"));
         }
         if export.name == "_start" && export.kind == ExternalKind::Func {
             start = Some(export.index);
@@ -407,7 +413,7 @@ fn check_entry(module: &Inspected<'_>) -> Result<u32, Error> {
 
 /// Active data must lie in the initial private memory: the physical memory is larger, so the
 /// instantiation itself would not notice. Gives the lowest address of data.
-fn check_data(module: &Inspected<'_>) -> Result<u64, Error> {
+fn check_data(module: &Inspected<'_>) -> Result<u64, Diagnostic> {
     let bytes = module.memory.map_or(0, |(initial, _)| initial * PAGE);
     let mut lowest = u64::MAX;
     for data in module.data.clone().into_iter().flatten() {
@@ -419,15 +425,18 @@ fn check_data(module: &Inspected<'_>) -> Result<u64, Error> {
         let first = operators.read().map_err(|error| invalid(&error))?;
         let second = operators.read().map_err(|error| invalid(&error))?;
         let (Operator::I32Const { value }, Operator::End) = (first, second) else {
-            return Err(Error::new("a data segment's address is not a plain constant")
+            return Err(Diagnostic::new(Code::Module, "a data segment's address is not a plain constant")
                 .help("link the program statically, without -fPIC and -shared"));
         };
         if u64::from(value as u32) + data.data.len() as u64 > bytes {
-            return Err(Error::new(format!(
-                "{} bytes of data at {:#x} lie outside the program's memory of {bytes} bytes",
-                data.data.len(),
-                value as u32
-            )));
+            return Err(Diagnostic::new(
+                Code::Module,
+                format!(
+                    "{} bytes of data at {:#x} lie outside the program's memory of {bytes} bytes",
+                    data.data.len(),
+                    value as u32
+                ),
+            ));
         }
         lowest = lowest.min(u64::from(value as u32));
     }
@@ -461,7 +470,7 @@ impl Inspected<'_> {
         function_name(&self.function_names, index)
     }
 
-    fn function_type(&self, index: u32) -> Result<Option<&FuncType>, Error> {
+    fn function_type(&self, index: u32) -> Result<Option<&FuncType>, Diagnostic> {
         let index = index as usize;
         if let Some(import) = self.imports.get(index) {
             return Ok(Some(&import.ty));
@@ -474,7 +483,7 @@ impl Inspected<'_> {
     }
 
     /// The protocol calls that the program imports: modules `trivium:PROTOCOL`.
-    pub(crate) fn calls(&self) -> Result<Vec<CallImport>, Error> {
+    pub(crate) fn calls(&self) -> Result<Vec<CallImport>, Diagnostic> {
         let mut calls = Vec::new();
         for (import, from) in self.imports.iter().enumerate() {
             let Some(protocol) = from.module.strip_prefix("trivium:") else {
@@ -483,7 +492,7 @@ impl Inspected<'_> {
             let words = |types: &[ValType]| types.iter().all(|ty| *ty == ValType::I64);
             let (params, results) = (from.ty.params(), from.ty.results());
             if !words(params) || !words(results) || results.len() > 1 {
-                return Err(Error::new(format!(
+                return Err(Diagnostic::new(Code::Module, format!(
                     "the protocol call `{}.{}` is declared with another type than int64_t",
                     from.module, from.name
                 ))

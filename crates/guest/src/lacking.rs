@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use trivium_diagnostic::{Code, Diagnostic};
 
 use wasmparser::Operator;
 
-use crate::error::Error;
 use crate::inspect::{Inspected, function_name, inspect};
 use crate::source::{Finder, SourceLocation};
 
@@ -224,10 +224,10 @@ impl<'a> Calls<'a> {
 ///
 /// # Errors
 /// The program has no `main`, or makes calls without an answer.
-pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], entry: &str) -> Result<(), Error> {
+pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], entry: &str) -> Result<(), Diagnostic> {
     // The C library calls it if it is there; the linker puts a function that aborts in its place.
     if module.function_names.values().any(|name| name == "undefined_weak:main") {
-        return Err(Error::new(format!("the program has no function `{entry}`"))
+        return Err(Diagnostic::new(Code::Compiler, format!("the program has no function `{entry}`"))
             .help(format!("name the file that has it too, or write `int {entry}(void)`")));
     }
     let unanswered = |(_, import): &(u32, &crate::inspect::Import)| is_unanswered(&import.module, &import.name);
@@ -247,7 +247,8 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], entry: &str) -> Result
     }
     let told: Vec<String> = all.values().map(Called::told).collect();
     let does = if told.len() > 1 { "which do" } else { "which does" };
-    let error = Error::new(format!("the program calls {}, {does} not work in Trivium", told.join(", ")));
+    let error =
+        Diagnostic::new(Code::Compiler, format!("the program calls {}, {does} not work in Trivium", told.join(", ")));
     let help = help(all.keys().map(String::as_str));
     Err(error.help(if help.is_empty() { "leave the calls out".into() } else { help }))
 }
@@ -267,7 +268,7 @@ pub fn lacks_functions(said: &str) -> bool {
 
 /// Functions that nobody defines, as a linker has named them in what it `said`; `module` is the same program, linked all the
 /// same, with what is missing as imports.
-pub fn undefined(said: &str, module: &[u8]) -> Error {
+pub fn undefined(said: &str, module: &[u8]) -> Diagnostic {
     let names: BTreeSet<&str> =
         said.split(UNDEFINED).skip(1).filter_map(|rest| rest.split_whitespace().next()).collect();
     let inspected = inspect(module, "").ok();
@@ -287,6 +288,9 @@ pub fn undefined(said: &str, module: &[u8]) -> Error {
     let told: Vec<String> = told.collect();
     let are = if told.len() > 1 { "are" } else { "is" };
     let reasons = help(names.iter().copied());
-    Error::new(format!("{} {are} not in the C library for programs, nor in the files of this one", told.join(", ")))
-        .help(if reasons.is_empty() { "name the file that has it as a part of the program".into() } else { reasons })
+    Diagnostic::new(
+        Code::Compiler,
+        format!("{} {are} not in the C library for programs, nor in the files of this one", told.join(", ")),
+    )
+    .help(if reasons.is_empty() { "name the file that has it as a part of the program".into() } else { reasons })
 }

@@ -55,7 +55,6 @@ mod compile;
 mod coroutine;
 mod counters;
 mod debug_info;
-mod error;
 mod folder;
 mod host;
 mod inputs;
@@ -84,7 +83,6 @@ pub use compile::{
 };
 pub use counters::CounterUse;
 pub use debug_info::DebugInfo;
-pub use error::Error;
 pub use folder::FileChange;
 pub use inputs::Inputs;
 pub use inspect::CallImport;

@@ -5,11 +5,11 @@
 //! used, so what is there is used.
 
 use std::collections::{BTreeMap, BTreeSet};
+use trivium_diagnostic::{Code, Diagnostic};
 
 use wasmparser::Operator;
 
 use crate::atomics::{is_atomic, is_read_modify_write};
-use crate::error::Error;
 use crate::inspect::{Inspected, function_name};
 use crate::source::{self, SourceLocation, line_of};
 
@@ -53,7 +53,7 @@ fn want(name: &str) -> Option<(Want, &str)> {
 ///
 /// # Errors
 /// It calls functions that do not do here what they promise.
-pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<Instructions, Error> {
+pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<Instructions, Diagnostic> {
     let imported = module.imports.len() as u32;
     let of_library = |index: u32| {
         let name = || function_name(&module.function_names, index);
@@ -117,11 +117,11 @@ pub(crate) fn check(module: &Inspected<'_>, bytes: &[u8], name: &str) -> Result<
 /// What there is in place of threads, and of what they wait for each other by.
 pub(crate) const IN_PLACE_OF_THREADS: &str = "every node runs `main`: share the work by trivium_node() and trivium_nodes(), let nodes wait for each other by trivium_barrier(), and take a trivium_lock_t in memory of trivium_alloc for a mutex, a trivium_condition_t or trivium_semaphore_t for what their names say";
 
-fn refusal(want: Want, calls: &str) -> Error {
+fn refusal(want: Want, calls: &str) -> Diagnostic {
     match want {
-        Want::Threads => Error::new(format!("the program calls {calls}: a node has one thread, so that these do nothing"))
+        Want::Threads => Diagnostic::new(Code::Module, format!("the program calls {calls}: a node has one thread, so that these do nothing"))
             .help(IN_PLACE_OF_THREADS),
-        Want::WideAtomics => Error::new(format!(
+        Want::WideAtomics => Diagnostic::new(Code::Module, format!(
             "the program has atomic operations on more than 8 bytes, or on an object that is not aligned ({calls}): they would not be atomic"
         ))
         .help("use atomic operations on aligned objects of at most 8 bytes, or a trivium_lock_t"),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use trivium_diagnostic::{Code, Diagnostic};
 
 use wasmtime::Module;
 
 use crate::counters::Counters;
-use crate::error::Error;
 use crate::inspect::{CallImport, Import, function_name, inspect};
 use crate::library::Instructions;
 use crate::native;
@@ -45,16 +45,16 @@ pub(crate) struct LoadedProgram {
 
 impl LoadedProgram {
     /// The program rewritten and compiled in this manner.
-    pub fn module(&self, manner: Manner, shelf: Option<&Shelf>) -> Result<Module, Error> {
+    pub fn module(&self, manner: Manner, shelf: Option<&Shelf>) -> Result<Module, Diagnostic> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(&manner) {
             return Ok(module.clone());
         }
-        let at = |error: Error| error.at(&self.name);
+        let at = |error: Diagnostic| error.at(&self.name);
         let inspected = inspect(&self.bytes, &self.name)?;
         let rewritten = rewrite(&inspected, self.counters.reads(), manner).map_err(at)?;
         let module = native::compile(&rewritten, manner, shelf)
-            .map_err(|error| at(Error::new(format!("the program cannot be compiled: {error:#}"))))?;
+            .map_err(|error| at(Diagnostic::new(Code::Module, format!("the program cannot be compiled: {error:#}"))))?;
         modules.insert(manner, module.clone());
         Ok(module)
     }

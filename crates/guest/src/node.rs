@@ -7,13 +7,13 @@ pub use stage::Stage;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use trivium_diagnostic::Diagnostic;
 
 use wasmtime::{Trap, WasmBacktrace};
 
 use crate::coroutine::Coroutine;
 use crate::counters::CounterUse;
 use crate::debug_info::{DebugInfo, frames};
-use crate::error::Error;
 use crate::folder::FileChange;
 use crate::host::{Descriptors, Exit};
 use crate::memory::Memory;
@@ -82,7 +82,7 @@ impl<P: Processor> ProgramNode<P> {
         number: u32,
         args: &[String],
         processor: Rc<RefCell<P>>,
-    ) -> Result<ProgramNode<P>, Error> {
+    ) -> Result<ProgramNode<P>, Diagnostic> {
         ProgramNode::in_build(program, Build::Reference, number, args, processor)
     }
 
@@ -96,7 +96,7 @@ impl<P: Processor> ProgramNode<P> {
         number: u32,
         args: &[String],
         processor: Rc<RefCell<P>>,
-    ) -> Result<ProgramNode<P>, Error> {
+    ) -> Result<ProgramNode<P>, Diagnostic> {
         Stage::new(program, build)?.node(number, args, processor)
     }
 

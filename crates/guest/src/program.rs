@@ -1,13 +1,13 @@
 //! A program: a module that has been checked, rewritten and compiled.
 
 use std::sync::{Arc, Mutex};
+use trivium_diagnostic::{Code, Diagnostic};
 
 use sha2::{Digest, Sha256};
 use wasmtime::Module;
 
 use crate::counters::{CounterUse, Counters};
 use crate::debug_info::DebugInfo;
-use crate::error::Error;
 use crate::host::known_imports;
 use crate::inputs::Inputs;
 use crate::inspect::{CallImport, Import, Inspected, inspect};
@@ -46,7 +46,7 @@ impl Program {
     /// component, more than one memory, threads, vectors, exceptions, garbage collection, an
     /// unknown import, no `_start`, functions of the C library that do nothing (threads and mutexes), have no answer (writing
     /// files) or are not atomic (atomic operations on more than 8 bytes).
-    pub fn load(bytes: &[u8], name: &str) -> Result<Program, Error> {
+    pub fn load(bytes: &[u8], name: &str) -> Result<Program, Diagnostic> {
         Program::load_with(bytes, name, "main")
     }
 
@@ -54,7 +54,7 @@ impl Program {
     ///
     /// # Errors
     /// As [`Program::load`].
-    pub fn load_with(bytes: &[u8], name: &str, entry: &str) -> Result<Program, Error> {
+    pub fn load_with(bytes: &[u8], name: &str, entry: &str) -> Result<Program, Diagnostic> {
         let inspected = inspect(bytes, name)?;
         let calls = inspected.calls().map_err(|error| error.at(name))?;
         for import in &inspected.imports {
@@ -148,12 +148,12 @@ impl Program {
     ///
     /// # Errors
     /// It cannot be compiled.
-    pub fn prepare(&self, line: u64) -> Result<(), Error> {
+    pub fn prepare(&self, line: u64) -> Result<(), Diagnostic> {
         self.module(self.build(line)).map(drop)
     }
 
     /// The program compiled in this build.
-    pub(crate) fn module(&self, build: Build) -> Result<Module, Error> {
+    pub(crate) fn module(&self, build: Build) -> Result<Module, Diagnostic> {
         self.shared.module(self.manner(build), self.shelf.as_ref())
     }
 
@@ -176,7 +176,7 @@ impl Program {
     ///
     /// # Errors
     /// The program cannot be rewritten, which it has been when any node of it was made.
-    pub fn debug_info(&self, build: Build) -> Result<DebugInfo<'_>, Error> {
+    pub fn debug_info(&self, build: Build) -> Result<DebugInfo<'_>, Diagnostic> {
         DebugInfo::new(&self.shared, self.manner(build))
     }
 
@@ -233,7 +233,7 @@ impl Program {
 }
 
 /// An import is a protocol call, or one that the host knows.
-fn check_import(import: &Import) -> Result<(), Error> {
+fn check_import(import: &Import) -> Result<(), Diagnostic> {
     if import.module.starts_with("trivium:") {
         return Ok(());
     }
@@ -252,11 +252,12 @@ fn check_import(import: &Import) -> Result<(), Error> {
             format!("`{}` has: {}", import.module, list(names))
         };
         let what = format!("the program imports `{}.{}`, which does not exist", import.module, import.name);
-        return Err(Error::new(what).help(help));
+        return Err(Diagnostic::new(Code::Module, what).help(help));
     };
     if known.has_type(&import.ty) {
         return Ok(());
     }
     let what = format!("the program imports `{}.{}` with a wrong type", import.module, import.name);
-    Err(Error::new(what).help(format!("its type is {}; include the `trivium.h` of this version", known.describe())))
+    Err(Diagnostic::new(Code::Module, what)
+        .help(format!("its type is {}; include the `trivium.h` of this version", known.describe())))
 }

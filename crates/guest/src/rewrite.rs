@@ -35,6 +35,7 @@ mod switch;
 mod values;
 
 use std::collections::BTreeMap;
+use trivium_diagnostic::{Code, Diagnostic};
 
 use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{
@@ -43,7 +44,6 @@ use wasm_encoder::{
     MemorySection, MemoryType, Module, TableSection, TypeSection, ValType,
 };
 
-use crate::error::Error;
 use crate::inspect::{Import, Inspected, PAGE, RESERVED};
 use crate::memory::SHARED_END;
 use crate::switching::Switching;
@@ -279,13 +279,13 @@ pub(crate) fn first_defined(imported: u32, switching: Switching) -> u32 {
 }
 
 /// The module rewritten.
-pub(crate) fn rewrite(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Result<Vec<u8>, Error> {
+pub(crate) fn rewrite(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Result<Vec<u8>, Diagnostic> {
     Layout::new(module, reads, manner).rewrite(module)
 }
 
 /// Where the operators of each of the program's functions come to when the module is rewritten: nobody wants to know
 /// that of most programs, so it is found out by rewriting once more.
-pub(crate) fn moved(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Result<Vec<Moved>, Error> {
+pub(crate) fn moved(module: &Inspected<'_>, reads: CounterReads, manner: Manner) -> Result<Vec<Moved>, Diagnostic> {
     let mut layout = Layout { moved: Some(Vec::new()), ..Layout::new(module, reads, manner) };
     layout.rewrite(module)?;
     Ok(layout.moved.unwrap_or_default())
@@ -313,8 +313,9 @@ impl Layout {
         }
     }
 
-    fn rewrite(&mut self, module: &Inspected<'_>) -> Result<Vec<u8>, Error> {
-        self.module(module).map_err(|error| Error::new(format!("the module cannot be rewritten: {error}")))
+    fn rewrite(&mut self, module: &Inspected<'_>) -> Result<Vec<u8>, Diagnostic> {
+        self.module(module)
+            .map_err(|error| Diagnostic::new(Code::Module, format!("the module cannot be rewritten: {error}")))
     }
 
     fn module(&mut self, from: &Inspected<'_>) -> Result<Vec<u8>, reencode::Error> {

@@ -5,11 +5,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+use trivium_diagnostic::{Code, Diagnostic};
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-
-use crate::error::Error;
 
 /// The first line of a kept file, before the hash of its name and of the rest.
 const MARK: &str = "trivium keeps 2 ";
@@ -37,7 +36,7 @@ impl Shelf {
     ///
     /// # Errors
     /// There is no place for temporary files either.
-    pub fn of_user() -> Result<Shelf, Error> {
+    pub fn of_user() -> Result<Shelf, Diagnostic> {
         let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         match set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache"))) {
             Some(cache) => match usable(&cache.join("trivium")) {
@@ -53,7 +52,7 @@ impl Shelf {
     ///
     /// # Errors
     /// There is no place for temporary files either.
-    pub fn at(folder: &Path) -> Result<Shelf, Error> {
+    pub fn at(folder: &Path) -> Result<Shelf, Diagnostic> {
         let library = Shelf::of_user().ok().filter(|user| user.why_not.is_none()).map(|user| user.library);
         let shelf = usable(folder).map_or_else(Shelf::passing, |folder| Ok(Shelf::lasting(folder)))?;
         Ok(Shelf { library: library.unwrap_or_else(|| shelf.library.clone()), ..shelf })
@@ -63,10 +62,10 @@ impl Shelf {
         Shelf { library: folder.join("zig"), folder, why_not: None, _passing: None }
     }
 
-    fn passing(why: String) -> Result<Shelf, Error> {
+    fn passing(why: String) -> Result<Shelf, Diagnostic> {
         let made = tempfile::Builder::new().prefix("trivium-").tempdir();
         let made = made.map_err(|error| {
-            Error::new(format!("there is no place to compile programs in: {error}"))
+            Diagnostic::new(Code::File, format!("there is no place to compile programs in: {error}"))
                 .at(std::env::temp_dir().display().to_string())
                 .help("name a folder that you may write to in TMPDIR")
         })?;
@@ -90,9 +89,9 @@ impl Shelf {
     }
 
     /// A private folder on the shelf, which goes away.
-    pub(crate) fn scratch(&self) -> Result<TempDir, Error> {
+    pub(crate) fn scratch(&self) -> Result<TempDir, Diagnostic> {
         tempfile::Builder::new().prefix(WORK).tempdir_in(&self.folder).map_err(|error| {
-            Error::new(format!("the folder of compiled programs cannot be written: {error}"))
+            Diagnostic::new(Code::File, format!("the folder of compiled programs cannot be written: {error}"))
                 .at(self.folder.display().to_string())
                 .help("is there room? name another folder in XDG_CACHE_HOME")
         })

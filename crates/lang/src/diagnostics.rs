@@ -1,38 +1,63 @@
-//! What is wrong with a protocol's text: place, cause, remedy.
+//! What is wrong with a protocol's text: mistakes are collected, so that one run tells several.
 
-use std::fmt;
-use trivium_protocol::source::{SourceMap, Span, printable};
-
-/// One mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// What is wrong, in one sentence without a full stop.
-    pub message: String,
-    /// Where.
-    pub span: Span,
-    /// What to do about it.
-    pub help: Option<String>,
-}
+use std::collections::{BTreeSet, HashMap};
+use trivium_diagnostic::{Code, Diagnostic, Diagnostics};
+use trivium_protocol::source::{SourceMap, Span};
 
 /// All the mistakes found in one run, in the order of the text.
 #[derive(Clone, Debug)]
-pub struct Diagnostics {
+pub struct Mistakes {
     /// The text they are about.
     pub sources: SourceMap,
-    /// The mistakes; never empty when this is returned as an error.
-    pub list: Vec<Diagnostic>,
+    /// Names in what could not be read.
+    pub(crate) lost: BTreeSet<String>,
+    list: Vec<Mistake>,
 }
 
-impl Diagnostics {
+#[derive(Clone, Debug)]
+struct Mistake {
+    /// Where it is, of several places the first.
+    span: Span,
+    told: Diagnostic,
+    /// Whether it is one whatever stands elsewhere, but for the names in it.
+    is_unrelated: bool,
+}
+
+/// A mistake that has just been noted, of which more can be said.
+pub struct Noted<'a>(&'a mut Diagnostic);
+
+impl Mistakes {
     /// An empty collection over a text.
-    pub fn new(sources: SourceMap) -> Diagnostics {
-        Diagnostics { sources, list: Vec::new() }
+    pub fn new(sources: SourceMap) -> Mistakes {
+        Mistakes { sources, lost: BTreeSet::new(), list: Vec::new() }
     }
 
     /// Notes a mistake.
-    pub fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        self.list.push(Diagnostic { message: message.into(), span, help: None });
-        self.list.last_mut().expect("just pushed")
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> Noted<'_> {
+        self.error_at(code, &[span], message)
+    }
+
+    /// Notes a mistake that is one whatever stands elsewhere: a name that is nowhere, a value of another type.
+    pub fn unrelated(&mut self, code: Code, span: Span, message: impl Into<String>) -> Noted<'_> {
+        self.note(&[span], Diagnostic::new(code, message), true)
+    }
+
+    /// Notes one mistake of several places.
+    pub fn error_at(&mut self, code: Code, spans: &[Span], message: impl Into<String>) -> Noted<'_> {
+        self.note(spans, Diagnostic::new(code, message), false)
+    }
+
+    fn note(&mut self, spans: &[Span], mut told: Diagnostic, is_unrelated: bool) -> Noted<'_> {
+        told.places = spans.iter().map(|&span| self.sources.quoted(span)).collect();
+        told.places.dedup();
+        let span = spans.first().copied().unwrap_or_default();
+        self.list.push(Mistake { span, told, is_unrelated });
+        Noted(&mut self.list.last_mut().expect("just pushed").told)
+    }
+
+    /// How many have been noted.
+    pub fn len(&self) -> usize {
+        self.list.len()
     }
 
     /// Whether nothing is wrong so far.
@@ -40,50 +65,60 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
-    /// Puts the mistakes in the order of the text and drops repetitions.
+    /// The mistakes.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter().map(|mistake| &mistake.told)
+    }
+
+    /// Adds what a later phase has found in a text of which parts could not be read, as far as it is wrong whatever stood there:
+    /// where no name of those parts is.
+    pub fn add_unrelated(&mut self, later: Mistakes) {
+        let is_lost = |span: Span| {
+            let mut words = self.sources.excerpt(span).split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.any(|word| self.lost.contains(word))
+        };
+        let found: Vec<Mistake> =
+            later.list.into_iter().filter(|mistake| mistake.is_unrelated && !is_lost(mistake.span)).collect();
+        self.list.extend(found);
+    }
+
+    /// Puts the mistakes in the order of the text. A name that is not there is one mistake, in all places that name it.
     pub fn finish(&mut self) {
-        self.list.sort_by(|a, b| (a.span.file, a.span.start, &a.message).cmp(&(b.span.file, b.span.start, &b.message)));
-        self.list.dedup_by(|a, b| a.span == b.span && a.message == b.message);
-    }
-}
-
-impl Diagnostic {
-    /// Adds what to do about it.
-    pub fn help(&mut self, help: impl Into<String>) {
-        self.help = Some(help.into());
-    }
-}
-
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, diagnostic) in self.list.iter().enumerate() {
-            if i > 0 {
-                writeln!(f)?;
+        self.list.sort_by_cached_key(|Mistake { span, told, .. }| (span.file, span.start, told.message.clone()));
+        self.list.dedup_by(|a, b| a.span == b.span && a.told.message == b.told.message);
+        let mut all: Vec<Mistake> = Vec::new();
+        let mut of_name: HashMap<String, usize> = HashMap::new();
+        for Mistake { span, told, is_unrelated } in self.list.drain(..) {
+            let is_missing = is_unrelated && told.code == Code::Name;
+            match of_name.get(&told.message).filter(|_| is_missing) {
+                Some(&at) => {
+                    let first = &mut all[at].told;
+                    first.places.extend(told.places);
+                    first.help = first.help.take().or(told.help);
+                }
+                None => {
+                    if is_missing {
+                        of_name.insert(told.message.clone(), all.len());
+                    }
+                    all.push(Mistake { span, told, is_unrelated });
+                }
             }
-            render(f, &self.sources, diagnostic)?;
         }
-        Ok(())
+        self.list = all;
     }
 }
 
-fn render(f: &mut fmt::Formatter<'_>, sources: &SourceMap, d: &Diagnostic) -> fmt::Result {
-    let place = sources.place(d.span);
-    let line = printable(sources.line(d.span));
-    let number = place.line.to_string();
-    let margin = " ".repeat(number.len());
-    let lead: String =
-        line.chars().take(place.column as usize - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-    let rest = line.chars().count().saturating_sub(place.column as usize - 1).max(1);
-    let width = sources.excerpt(d.span).lines().next().unwrap_or("").chars().count().clamp(1, rest);
-    writeln!(f, "error: {}", printable(&d.message))?;
-    writeln!(f, "{margin}--> {}", printable(&place.to_string()))?;
-    writeln!(f, "{margin} |")?;
-    writeln!(f, "{number} | {line}")?;
-    writeln!(f, "{margin} | {lead}{}", "^".repeat(width))?;
-    if let Some(help) = &d.help {
-        writeln!(f, "help: {help}")?;
+impl Noted<'_> {
+    /// Adds what to do about it.
+    pub fn help(self, help: impl Into<String>) {
+        self.0.help = Some(help.into());
     }
-    Ok(())
+}
+
+impl From<Mistakes> for Diagnostics {
+    fn from(mistakes: Mistakes) -> Diagnostics {
+        Diagnostics { list: mistakes.list.into_iter().map(|mistake| mistake.told).collect() }
+    }
 }
 
 /// `1 argument`, `2 arguments`.

@@ -17,7 +17,7 @@ pub mod show;
 use trivium_protocol::Protocol;
 
 pub use compile::{Loader, NO_SUCH_FILE, Options, compile};
-pub use diagnostics::{Diagnostic, Diagnostics};
+pub use diagnostics::{Mistakes, Noted};
 pub use header::c_header;
 
 /// Compiles a protocol's file, with the files that it `use`s beside it.

@@ -5,7 +5,7 @@
 
 use crate::ast::*;
 use crate::compile::{NO_SUCH_FILE, Options, compile, read};
-use crate::diagnostics::Diagnostics;
+use trivium_diagnostic::Diagnostics;
 use trivium_protocol::Protocol;
 use trivium_protocol::source::{SourceMap, Span};
 
@@ -30,8 +30,8 @@ pub fn mutations(sources: &SourceMap) -> Result<Vec<Mutation>, Diagnostics> {
     let found = |name: &str| sources.files().find(|(known, _)| *known == name);
     let load = |name: &str| found(name).map(|(_, text)| text.to_string()).ok_or_else(|| NO_SUCH_FILE.to_string());
     let options = Options { params: Vec::new(), load: Some(&load) };
-    let (file, _, diagnostics) = read(sources.name(0), sources.text(0), &options)?;
-    let mut finder = Finder { sources: &diagnostics.sources, found: Vec::new() };
+    let (file, sources) = read(sources.name(0), sources.text(0), &options)?;
+    let mut finder = Finder { sources: &sources, found: Vec::new() };
     for item in &file.items {
         match item {
             Item::Role(role) => finder.role(role),

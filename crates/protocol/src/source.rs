@@ -1,6 +1,9 @@
 //! Places in protocol text, and the text itself, so that every later message can point at its cause.
 
 use std::fmt;
+use trivium_diagnostic::Place;
+
+pub use trivium_diagnostic::printable;
 
 /// A range of bytes in one source file of a protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -34,16 +37,6 @@ pub struct Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
-/// A text as a terminal may show it: control characters, by which a file could move the cursor or hide a line, are replaced by
-/// `\u{fffd}`, one for one. Line feeds and tabs stay.
-pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
-    let stray = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    match text.contains(stray) {
-        true => text.replace(stray, "\u{fffd}").into(),
-        false => text.into(),
     }
 }
 
@@ -89,6 +82,11 @@ impl SourceMap {
             line: before.matches('\n').count() as u32 + 1,
             column: before[line_start..].chars().count() as u32 + 1,
         }
+    }
+
+    /// A span as a diagnostic has it, with its line.
+    pub fn quoted(&self, span: Span) -> Place {
+        Place::in_text(self.name(span.file), self.text(span.file), span.start as usize..span.end as usize)
     }
 
     /// The same of a span that may be none of these files'.

@@ -5,6 +5,7 @@ use crate::Failure;
 use crate::out_file::{Staged, are_same};
 use std::io;
 use std::path::{Path, PathBuf};
+use trivium_diagnostic::Code;
 use trivium_guest::FileChange;
 use trivium_sim::Changed;
 
@@ -43,6 +44,7 @@ pub fn carry_out(real: &Path, changes: &mut [Changed], results: &[&PathBuf]) -> 
         if results.iter().any(|result| are_same(result, &place)) {
             let what = "the program has changed a file in the place of which a result of the command is written";
             return Err(Failure::at(
+                Code::File,
                 what,
                 place.display(),
                 "nothing was changed in the folder; name another file for the result",
@@ -51,7 +53,7 @@ pub fn carry_out(real: &Path, changes: &mut [Changed], results: &[&PathBuf]) -> 
     }
     let steps = steps(real, changes).map_err(|(path, error)| {
         let what = format!("what the program wrote cannot be kept: {}", why(&error));
-        Failure::at(what, real.join(path).display(), "nothing was changed in the folder")
+        Failure::at(Code::File, what, real.join(path).display(), "nothing was changed in the folder")
     })?;
     for (number, step) in steps {
         if let Err(error) = step.carry_out() {
@@ -62,7 +64,7 @@ pub fn carry_out(real: &Path, changes: &mut [Changed], results: &[&PathBuf]) -> 
             };
             let what = format!("what the program changed could be carried out only in part: {}", why(&error));
             let help = format!("done: {}; not done: {}", names(true), names(false));
-            return Err(Failure::at(what, real.join(&changes[number].path).display(), help));
+            return Err(Failure::at(Code::File, what, real.join(&changes[number].path).display(), help));
         }
         changes[number].carried_out = true;
     }

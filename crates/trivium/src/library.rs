@@ -4,6 +4,7 @@ use crate::Failure;
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_protocol::{Param, Protocol, ValueFrom};
 use trivium_sim::Machine;
 
@@ -52,7 +53,7 @@ fn unread_file(path: &Path, what: &str, unread: &trivium_files::Unread, help: &s
         None => path.display().to_string(),
     };
     let help = if unread.line.is_some() { trivium_files::SAVE_AS_TEXT } else { help };
-    Failure::at(format!("the {what} cannot be read: {unread}"), place, help)
+    Failure::at(Code::File, format!("the {what} cannot be read: {unread}"), place, help)
 }
 
 /// A protocol by name or path, with parameters set from outside.
@@ -119,7 +120,10 @@ pub fn with_value(protocol: &Protocol, name: &str, value: i64) -> Result<Protoco
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn from_texts(files: &[(&str, &str)], params: Vec<(String, i64)>) -> Result<Protocol, trivium_lang::Diagnostics> {
+pub fn from_texts(
+    files: &[(&str, &str)],
+    params: Vec<(String, i64)>,
+) -> Result<Protocol, trivium_diagnostic::Diagnostics> {
     let found = |name: &str| files.iter().find(|(known, _)| *known == name);
     let load = |name: &str| {
         found(name).map(|(_, text)| text.to_string()).ok_or_else(|| trivium_lang::NO_SUCH_FILE.to_string())
@@ -144,7 +148,7 @@ fn unknown_protocol(name: &str) -> Failure {
             format!("there are {}; or give the path of a .tri file", whole.join(", "))
         }
     };
-    Failure::input(format!("there is no protocol `{name}`"), help)
+    Failure::input(Code::Usage, format!("there is no protocol `{name}`"), help)
 }
 
 fn compile(
@@ -155,7 +159,7 @@ fn compile(
 ) -> Result<Protocol, Failure> {
     let options = trivium_lang::Options { params: params.to_vec(), load: Some(load) };
     let compiled = trivium_lang::compile(file, text, &options);
-    compiled.map_err(|wrong| Failure::rendered(crate::failure::BAD_INPUT, wrong.to_string()))
+    Ok(compiled?)
 }
 
 /// The protocols of a command, each with those of the parameters that it has.
@@ -172,7 +176,11 @@ pub fn protocols(names: &[String], settings: &Settings) -> Result<Vec<Arc<Protoc
         known.extend(plain.params.iter().map(|param| param.name.clone()));
         if loaded.iter().any(|other: &Arc<Protocol>| other.name == plain.name) {
             let what = format!("protocol `{}` is named twice", plain.name);
-            return Err(Failure::input(what, "name each protocol once; the program chooses among them by name"));
+            return Err(Failure::input(
+                Code::Usage,
+                what,
+                "name each protocol once; the program chooses among them by name",
+            ));
         }
         loaded.push(if own.is_empty() { plain } else { protocol(name, &own)? });
     }
@@ -189,7 +197,7 @@ pub fn protocols(names: &[String], settings: &Settings) -> Result<Vec<Arc<Protoc
             None if known.is_empty() => "there are no parameters to set: leave it out".to_string(),
             None => format!("the parameters are {}", known.join(", ")),
         };
-        return Err(Failure::at(what, place, help));
+        return Err(Failure::at(Code::File, what, place, help));
     }
     Ok(loaded)
 }
@@ -213,7 +221,7 @@ pub struct LoadedMachine {
 /// # Errors
 /// No such machine, or what is wrong with it.
 pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure> {
-    let machine = Machine::load(name, &settings.machine).map_err(|error| crate::failure::told(&error))?;
+    let machine = Machine::load(name, &settings.machine)?;
     let text = match trivium_sim::built_in(name) {
         Some(text) => text.to_string(),
         None => match trivium_sim::of_name(name) {
@@ -222,7 +230,7 @@ pub fn machine(name: &str, settings: &Settings) -> Result<LoadedMachine, Failure
         },
     };
     let overrides: String = settings.machine.iter().map(|(key, value)| format!("{key}={value};")).collect();
-    let keys = trivium_sim::whole(name, &text).map_err(|error| crate::failure::told(&error))?;
+    let keys = trivium_sim::whole(name, &text)?;
     let named = |base: &toml::Value| match base {
         toml::Value::Array(names) => Some(names.first()?.as_str()?.to_string()),
         name => Some(name.as_str()?.to_string()),
@@ -249,18 +257,19 @@ pub fn settings(set: &[String]) -> Result<Settings, Failure> {
     let mut settings = Settings::default();
     for text in set {
         let help = "write `--set machine.network.latency=500` or `--set protocol.join=2`";
-        let wrong = || Failure::input(format!("`{text}` is not a setting: it must be KEY=VALUE"), help);
+        let wrong = || Failure::input(Code::Usage, format!("`{text}` is not a setting: it must be KEY=VALUE"), help);
         let (key, value) = text.split_once('=').ok_or_else(wrong)?;
         if let Some(key) = key.strip_prefix("protocol.") {
             let number = value.parse();
-            let number =
-                number.map_err(|_| Failure::input(format!("`{value}` in `{text}` is not a whole number"), help))?;
+            let number = number.map_err(|_| {
+                Failure::input(Code::Usage, format!("`{value}` in `{text}` is not a whole number"), help)
+            })?;
             settings.protocol.push((key.to_string(), number));
         } else if let Some(key) = key.strip_prefix("machine.") {
             settings.machine.push((key.to_string(), value.to_string()));
         } else {
             let what = format!("`{key}` cannot be set: keys begin with `machine.` or `protocol.`");
-            return Err(Failure::input(what, help));
+            return Err(Failure::input(Code::Usage, what, help));
         }
     }
     Ok(settings)
@@ -274,6 +283,7 @@ impl Settings {
     pub fn without_machine(self) -> Result<Settings, Failure> {
         match self.machine.first() {
             Some((key, value)) => Err(Failure::input(
+                Code::Usage,
                 format!("`--set machine.{key}={value}` has no effect: this command has no machine"),
                 "leave it out, or set a parameter with `--set protocol.KEY=V`",
             )),
@@ -288,6 +298,7 @@ impl Settings {
     pub fn without_protocol(self) -> Result<Settings, Failure> {
         match self.protocol.first() {
             Some((key, value)) => Err(Failure::input(
+                Code::Usage,
                 format!("`--set protocol.{key}={value}` has no effect: this command has no protocol"),
                 "leave it out, or set a key of the machine with `--set machine.KEY=V`",
             )),

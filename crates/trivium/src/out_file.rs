@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
+use trivium_diagnostic::Code;
 
 /// Files beside those that are being written: removed also when a second signal ends the process.
 static BESIDE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -184,7 +185,12 @@ fn no_file_beside(path: &Path, place: &Path) -> Failure {
         "the file cannot be written: a result is written beside it first, and you may not make files in its folder {}",
         folder_of(place).display()
     );
-    Failure::at(what, path.display(), "nothing was written; name a file in another folder, or print the result: > FILE")
+    Failure::at(
+        Code::File,
+        what,
+        path.display(),
+        "nothing was written; name a file in another folder, or print the result: > FILE",
+    )
 }
 
 /// Where a file will be that is not there yet: a link may lead to it.
@@ -233,11 +239,16 @@ pub fn can_be_written<'p>(
         let Some(place) = FileIdentity::of(path) else { continue };
         if let Some((_, input)) = read.iter().find(|(known, _)| *known == place) {
             let what = format!("the command reads {}, and would write a result in its place", input.display());
-            return Err(Failure::at(what, path.display(), "nothing was written; name another file"));
+            return Err(Failure::at(Code::File, what, path.display(), "nothing was written; name another file"));
         }
         if let Some((_, other)) = written.iter().find(|(known, _)| *known == place) {
             let what = format!("two results would be written into one file, which is also called {}", other.display());
-            return Err(Failure::at(what, path.display(), "nothing was written; name another file for one of them"));
+            return Err(Failure::at(
+                Code::File,
+                what,
+                path.display(),
+                "nothing was written; name another file for one of them",
+            ));
         }
         written.push((place, path));
     }
@@ -282,5 +293,10 @@ fn not_written(path: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::Other => error.to_string(),
         kind => kind.to_string(),
     };
-    Failure::at(format!("the file cannot be written: {why}"), path.display(), "nothing was written; name another file")
+    Failure::at(
+        Code::File,
+        format!("the file cannot be written: {why}"),
+        path.display(),
+        "nothing was written; name another file",
+    )
 }

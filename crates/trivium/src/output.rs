@@ -6,6 +6,8 @@ use crate::settings::ResultSettings;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trivium_diagnostic::Code;
 use trivium_sim::Stood;
 
 /// Version of the result format.
@@ -63,17 +65,35 @@ impl Head {
     }
 }
 
+/// What `--format json` prints where there is no result.
+pub fn in_place_of_result(failure: &Failure) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "exit_code": failure.code,
+        "diagnostics": failure.errors,
+    })
+}
+
 /// Writes a result to standard output, or whole into a file. One that cannot be written into its file goes to standard
 /// output: it may have taken long.
 ///
 /// # Errors
 /// The file cannot be written, or standard output. A closed standard output (`| head`) is no error.
 pub fn write(out: Option<&PathBuf>, text: &str) -> Result<(), Failure> {
+    WRITTEN.store(true, Ordering::Relaxed);
     let Some(path) = out else { return print(text) };
     write_file(path, text.as_bytes()).inspect_err(|_| {
         let _ = print(text);
     })
 }
+
+/// Whether a result has been written.
+pub fn has_written() -> bool {
+    WRITTEN.load(Ordering::Relaxed)
+}
+
+static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 fn print(text: &str) -> Result<(), Failure> {
     printed(std::io::stdout().lock().write_all(text.as_bytes()))
@@ -87,7 +107,7 @@ pub fn printed(written: std::io::Result<()>) -> Result<(), Failure> {
     match written.and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let what = format!("standard output cannot be written: {}", error.kind());
-            Err(Failure::input(what, "is there room where it goes?"))
+            Err(Failure::input(Code::File, what, "is there room where it goes?"))
         }
         _ => Ok(()),
     }

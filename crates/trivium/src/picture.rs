@@ -6,6 +6,7 @@ use crate::Failure;
 pub use histogram::{Histogram, histograms};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use trivium_diagnostic::Code;
 
 /// One bar.
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ const LETTERS: usize = 14;
 /// What is drawn, as text.
 fn drawn(draw: impl FnOnce(&mut String) -> Result<(), Box<dyn std::error::Error>>) -> Result<String, Failure> {
     let mut text = String::new();
-    draw(&mut text).map_err(|e| Failure::input(format!("the picture cannot be drawn: {e}"), ""))?;
+    draw(&mut text).map_err(|e| Failure::input(Code::File, format!("the picture cannot be drawn: {e}"), ""))?;
     Ok(text)
 }
 

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::arguments::{Command, Transport};
 use trivium_check::group::Group;
+use trivium_diagnostic::Code;
 use trivium_mpi::{Launched, is_job_of_one, launched};
 
 /// What this process is a part of.
@@ -69,7 +70,7 @@ pub fn begin_alone(command: &Command) -> Result<Job, Failure> {
 fn said_by(rank: u64, failure: Failure) -> Failure {
     match rank {
         0 => failure,
-        _ => Failure { text: String::new(), ..failure },
+        _ => Failure::silent(failure.code),
     }
 }
 
@@ -79,12 +80,12 @@ fn join(launched: &Launched, _: &mut Job) -> Result<(), Failure> {
     let what = format!(
         "{by} has started {processes} of this `trivium`, which was built without MPI: each would do all the work"
     );
-    Err(Failure::input(what, "build it with MPI (`make mpi`), or start it without the launcher"))
+    Err(Failure::input(Code::Ranks, what, "build it with MPI (`make mpi`), or start it without the launcher"))
 }
 
 #[cfg(feature = "mpi")]
 fn join(launched: &Launched, job: &mut Job) -> Result<(), Failure> {
-    let world = trivium_mpi::World::join().map_err(|why| Failure::input(why, "use another MPI"))?;
+    let world = trivium_mpi::World::join().map_err(|why| Failure::input(Code::Ranks, why, "use another MPI"))?;
     let world = job.world.insert(MpiGroup(world));
     let Launched { by, processes, .. } = launched;
     if world.size() as u64 != *processes {
@@ -93,7 +94,7 @@ fn join(launched: &Launched, job: &mut Job) -> Result<(), Failure> {
             "{by} has started {processes} of this `trivium`, but to the MPI that it was built with ({library}) each is alone"
         );
         let help = "use the launcher of that MPI, or build `trivium` with this one's (`make mpi`)";
-        return Err(Failure::input(what, help));
+        return Err(Failure::input(Code::Ranks, what, help));
     }
     let words: Vec<Vec<u8>> = std::env::args_os().skip(1).map(|word| word.into_encoded_bytes()).collect();
     // Ranks do the same work only if they are made from the same sources.
@@ -104,6 +105,7 @@ fn join(launched: &Launched, job: &mut Job) -> Result<(), Failure> {
     if world.gather(&[mark]).iter().any(|other| *other != mark) {
         let help = "start the same `trivium` with the same arguments on every rank";
         return Err(Failure::input(
+            Code::Ranks,
             "the ranks do not agree on the command line, or are different versions of `trivium`",
             help,
         ));

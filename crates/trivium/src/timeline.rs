@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::ops::Range;
+use trivium_diagnostic::Code;
 use trivium_sim::{Handled, Note, Worker};
 
 /// Boxes of a picture: with more nobody could tell them apart.
@@ -103,6 +104,7 @@ impl Timeline {
         if parts.is_empty() {
             let what = format!("there is nothing to draw: nothing happened from cycle {} on", grouped(cycles.start));
             return Err(Failure::input(
+                Code::Usage,
                 what,
                 "choose --trace-from and --trace-to within the run, whose `cycles` the result tells",
             ));
@@ -110,6 +112,7 @@ impl Timeline {
         if kept.too_many || parts.len() > MOST {
             let what = format!("a picture shows {} things that nodes do, and there are more", grouped(MOST as u64));
             return Err(Failure::input(
+                Code::Usage,
                 what,
                 "choose fewer cycles with --trace-from and --trace-to, or write a --trace",
             ));
@@ -128,6 +131,7 @@ impl Timeline {
         match kept.begun.iter().min() {
             Some(&begun) => Ok(begun..kept.ended.iter().copied().max().unwrap_or(last)),
             None if kept.gone => Err(Failure::input(
+                Code::Usage,
                 "the program has no region of interest of which a picture could be",
                 "choose cycles with --trace-from and --trace-to, or let the program call trivium_begin and trivium_end",
             )),

@@ -1,11 +1,21 @@
 //! Mistakes of the command line itself, told as every other error is: what, then what to do.
 
+use crate::Failure;
 use crate::arguments::Arguments;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use trivium_diagnostic::{Code, Diagnostic};
+
+/// Whether these words ask for results as JSON; also where they are otherwise wrong, so that who reads results by a program reads
+/// what is wrong in the same way.
+pub fn asks_for_json(words: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    let words: Vec<std::ffi::OsString> = words.take_while(|word| word != "--").collect();
+    words.iter().any(|word| word == "--format=json")
+        || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+}
 
 /// A flag of the C compiler that stands where an option of ours would. `-pthread` would be read as `-p thread`.
-pub fn compilers_flag(words: impl Iterator<Item = std::ffi::OsString>) -> Option<crate::Failure> {
+pub fn compilers_flag(words: impl Iterator<Item = std::ffi::OsString>) -> Option<Failure> {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     if !words.first().is_some_and(|command| command == "sim" || command == "compare") {
         return None;
@@ -18,23 +28,25 @@ pub fn compilers_flag(words: impl Iterator<Item = std::ffi::OsString>) -> Option
     };
     let (flag, _) = ours.zip(before).find(|(word, before)| is(word) && *before != "--cc")?;
     let help = format!("flags of the compiler stand together behind --cc: --cc \"{flag}\"");
-    Some(crate::Failure::input(format!("{flag} is a flag of the C compiler"), help))
+    Some(Failure::input(Code::Usage, format!("{flag} is a flag of the C compiler"), help))
 }
 
-/// The text of a usage error as `error: what` and `help:` lines. What is no mistake (`--help`) is left as it is.
-pub fn told(error: &clap::Error, command: Option<&str>) -> String {
+/// A mistake of the command line as people read it; a list of commands, where none is named, stays as it is.
+pub fn told(error: &clap::Error, command: Option<&str>) -> Failure {
     let text = error.render().to_string();
-    match error.kind() {
+    let diagnostic = match error.kind() {
         ErrorKind::UnknownArgument if let Some(told) = without_effect(error, command.unwrap_or_default()) => told,
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            text
+            let missing = Diagnostic::new(Code::Usage, "no command is named").help("`trivium --help` lists them");
+            return Failure { said: Some(text), ..Failure::from(missing) };
         }
         _ => rewritten(&text),
-    }
+    };
+    diagnostic.into()
 }
 
 /// What is said of an option that acts in other commands only.
-fn without_effect(error: &clap::Error, command: &str) -> Option<String> {
+fn without_effect(error: &clap::Error, command: &str) -> Option<Diagnostic> {
     let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
     let long = option.strip_prefix("--")?;
     let takes = |command: &clap::Command| command.get_arguments().any(|known| known.get_long() == Some(long));
@@ -46,27 +58,25 @@ fn without_effect(error: &clap::Error, command: &str) -> Option<String> {
         before => format!("`{}` and `{last}`", before.join("`, `")),
     })?;
     let here = here.get_name();
-    Some(format!(
-        "error: {option} has no effect in `trivium {here}`\n\
-        help: leave it out; it acts in {others}\n\
-        help: `trivium {here} --help` explains every option\n"
-    ))
+    let help = format!("leave it out; it acts in {others}; `trivium {here} --help` explains every option");
+    Some(Diagnostic::new(Code::Usage, format!("{option} has no effect in `trivium {here}`")).help(help))
 }
 
-fn rewritten(text: &str) -> String {
+/// A text of the parser's, in paragraphs.
+fn rewritten(text: &str) -> Diagnostic {
     let mut paragraphs = text.trim().split("\n\n");
     let what: Vec<&str> = paragraphs.next().unwrap_or_default().lines().map(str::trim).collect();
-    let mut out = format!("{}\n", joined(&what));
-    for line in paragraphs.flat_map(str::lines).map(str::trim) {
-        if let Some(tip) = line.strip_prefix("tip: ") {
-            out.push_str(&format!("help: {tip}\n"));
-        } else if let Some(usage) = line.strip_prefix("Usage: ") {
-            out.push_str(&format!("help: usage: {usage}\n"));
-        } else if line.starts_with("For more information") {
-            out.push_str("help: `trivium COMMAND --help` explains every option\n");
-        }
-    }
-    out
+    let what = joined(&what);
+    let help = |line: &str| {
+        let of_usage = || line.strip_prefix("Usage: ").map(|usage| format!("usage: {usage}"));
+        let explained = || {
+            let more = line.starts_with("For more information");
+            more.then(|| "`trivium COMMAND --help` explains every option".to_string())
+        };
+        line.strip_prefix("tip: ").map(str::to_string).or_else(of_usage).or_else(explained)
+    };
+    let help: Vec<String> = paragraphs.flat_map(str::lines).filter_map(|line| help(line.trim())).collect();
+    Diagnostic::new(Code::Usage, what.strip_prefix("error: ").unwrap_or(&what)).help(help.join("; "))
 }
 
 /// A sentence that goes on in a list below it, in one line.
@@ -86,14 +96,14 @@ mod tests {
         let text = "error: the following required arguments were not provided:\n  --protocol <P>\n  <PROGRAM>\n\n\
             Usage: trivium sim <PROGRAM>\n\nFor more information, try '--help'.\n";
         assert_eq!(
-            rewritten(text),
+            rewritten(text).to_string(),
             "error: the following required arguments were not provided: --protocol <P>, <PROGRAM>\n\
-            help: usage: trivium sim <PROGRAM>\nhelp: `trivium COMMAND --help` explains every option\n"
+            help: usage: trivium sim <PROGRAM>; `trivium COMMAND --help` explains every option"
         );
         let text = "error: unexpected argument '--bolck' found\n\n  tip: a similar argument exists: '--block'\n";
         assert_eq!(
-            rewritten(text),
-            "error: unexpected argument '--bolck' found\nhelp: a similar argument exists: '--block'\n"
+            rewritten(text).to_string(),
+            "error: unexpected argument '--bolck' found\nhelp: a similar argument exists: '--block'"
         );
     }
 }

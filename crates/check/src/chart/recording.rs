@@ -1,7 +1,7 @@
 //! A counterexample as it is kept in a file: what was explored, the events, and the states that they led through.
 
 use super::story::{Frame, Story};
-use crate::config::{ConfigError, System};
+use crate::config::System;
 use crate::report::Report;
 use crate::report::deadlock::Waiting;
 use crate::report::trace::{Label, is_trap};
@@ -15,6 +15,7 @@ use crate::system::world::{Flight, World};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::{Node, Object};
 use trivium_protocol::{BLOCK, EventKind, NODE, Protocol, RoleId};
 
@@ -200,7 +201,7 @@ impl Recording {
         system: &System,
         report: &Report,
         story: &Story,
-    ) -> Result<Option<Recording>, ConfigError> {
+    ) -> Result<Option<Recording>, Diagnostic> {
         let (Some(trace), Some(property)) = (&report.trace, &report.property) else { return Ok(None) };
         let model = Model::new(protocol, system)?;
         Ok(Some(Recording {

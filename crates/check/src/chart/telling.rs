@@ -4,7 +4,7 @@ use super::growth::growth;
 use super::recording::{Event, ToldIn, resolve};
 use super::source::{self, Source};
 use super::story::{Arrow, Frame, Moment, NodeView, RoleView, Spoken, Story};
-use crate::config::{ConfigError, System};
+use crate::config::System;
 use crate::report::deadlock::{explain, stuck};
 use crate::report::parameters::ParameterValue;
 use crate::report::trace::{Subject, access_text, also, flight_text, image_text, message_text, subject};
@@ -19,6 +19,7 @@ use crate::system::told::{self, Told};
 use crate::system::world::{Flight, ThreadState, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Fault, Node, Object};
 use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, Protocol, RoleId};
@@ -27,7 +28,7 @@ use trivium_protocol::{Access, BLOCK, EventKind, Line, NODE, Protocol, RoleId};
 ///
 /// # Errors
 /// As [`crate::runs::explore`].
-pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<Option<Story>, ConfigError> {
+pub fn story(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<Option<Story>, Diagnostic> {
     let Some(trace) = &report.trace else { return Ok(None) };
     let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
@@ -55,7 +56,7 @@ pub fn replay(
     system: &System,
     events: &[Event],
     told: &[ToldIn],
-) -> Result<Result<Story, usize>, ConfigError> {
+) -> Result<Result<Story, usize>, Diagnostic> {
     let model = Model::new(protocol, system)?;
     let mut telling = Telling::new(&model);
     let mut actions = Vec::new();

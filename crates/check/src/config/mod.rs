@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use trivium_diagnostic::{Code, Diagnostic};
 use trivium_protocol::{Protocol, Scenario};
 
 /// The order of messages in the explored network.
@@ -358,30 +359,7 @@ impl fmt::Debug for Config<'_> {
     }
 }
 
-/// Why a protocol cannot be explored in this way: what is wrong, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub help: String,
+/// A protocol cannot be explored in this way: what is wrong, and what to do.
+pub(crate) fn refused(message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::Search, message).help(help)
 }
-
-impl ConfigError {
-    /// An error with its remedy.
-    pub fn new(message: impl Into<String>, help: impl Into<String>) -> ConfigError {
-        ConfigError { message: message.into(), help: help.into() }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.message)?;
-        if !self.help.is_empty() {
-            write!(f, "\nhelp: {}", self.help)?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for ConfigError {}

@@ -1,6 +1,6 @@
 //! Counterexamples: a sequence of events that leads from the first state to a violation, and nothing besides.
 
-use crate::config::{ConfigError, System};
+use crate::config::System;
 use crate::report::deadlock::stuck;
 use crate::report::{RecordChange, Report, TraceStep};
 use crate::step::ghost;
@@ -18,6 +18,7 @@ use crate::system::promise::{DEADLOCK, LEADS_TO, LIVELOCK, STARVATION, Violation
 use crate::system::told::{self, Told};
 use crate::system::world::{Flight, World};
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Node, Object, Payload};
 use trivium_protocol::source::Span;
@@ -151,7 +152,7 @@ pub(crate) fn minimise(stepper: &mut Stepper, trace: Trace, property: &str) -> T
 ///
 /// # Errors
 /// As [`crate::runs::explore`].
-pub fn is_minimal(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<bool, ConfigError> {
+pub fn is_minimal(protocol: &Arc<Protocol>, system: &System, report: &Report) -> Result<bool, Diagnostic> {
     let model = Model::new(protocol, system)?;
     let mut stepper = Stepper::new(&model);
     let (Some(property), Some(trace)) = (&report.property, &report.trace) else { return Ok(false) };

@@ -1,6 +1,6 @@
 //! Breadth first through all states, so that the first violation found has the shortest story.
 
-use crate::config::{Config, ConfigError, Fairness, Method, Progress, Search};
+use crate::config::{Config, Fairness, Method, Progress, Search, refused};
 use crate::coverage::Seen;
 use crate::report::conclude::{Conclusion, Tally, conclude, with_violation};
 use crate::report::deadlock::{stuck, waits};
@@ -20,6 +20,7 @@ use crate::system::promise::{Violation, check_state};
 use crate::system::world::World;
 use std::sync::Arc;
 use std::time::Instant;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::Protocol;
 
 /// States between two looks at the clock.
@@ -28,7 +29,7 @@ const BREATH: StateNumber = 1 << 12;
 /// Visits every state that a protocol can reach in the given system.
 ///
 /// ```no_run
-/// # fn example(protocol: std::sync::Arc<trivium_protocol::Protocol>) -> Result<(), trivium_check::ConfigError> {
+/// # fn example(protocol: std::sync::Arc<trivium_protocol::Protocol>) -> Result<(), trivium_diagnostic::Diagnostic> {
 /// let system = trivium_check::System { nodes: 2, objects: 2, ..Default::default() };
 /// let report = trivium_check::explore(&protocol, &system.into())?;
 /// print!("{}", trivium_check::text(&report));
@@ -38,7 +39,7 @@ const BREATH: StateNumber = 1 << 12;
 ///
 /// # Errors
 /// When such a system cannot be made of the protocol.
-pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
+pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Diagnostic> {
     let is_brute = config.search == Search::Brute;
     // The oracle for whatever makes the other faster: it uses no list of any analysis.
     let system = if is_brute { config.system.unreduced() } else { config.system.clone() };
@@ -57,7 +58,7 @@ pub fn explore(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Conf
 }
 
 /// The usual search.
-fn explore_fast(model: &mut Model, config: &Config) -> Result<Report, ConfigError> {
+fn explore_fast(model: &mut Model, config: &Config) -> Result<Report, Diagnostic> {
     // Who saves a search and takes it up again, alone or with others, has to explore the same system each time.
     let may_guess = config.group.is_none() && config.checkpoint.is_none() && config.resume.is_none();
     let may_guess = may_guess && config.method == Method::Exact;
@@ -68,7 +69,7 @@ fn explore_fast(model: &mut Model, config: &Config) -> Result<Report, ConfigErro
 }
 
 /// The usual search without symmetry; where it finds nothing, who may wait for ever where fairness is weak.
-fn explore_weakly(model: &mut Model, config: &Config) -> Result<Report, ConfigError> {
+fn explore_weakly(model: &mut Model, config: &Config) -> Result<Report, Diagnostic> {
     refuse_with_weak(config)?;
     let config = &Config { symmetry: false, ..config.clone() };
     let report = Report { fairness: Fairness::Weak, ..explore_fast(model, config)? };
@@ -86,7 +87,7 @@ fn explore_weakly(model: &mut Model, config: &Config) -> Result<Report, ConfigEr
 }
 
 /// What weak fairness is not looked at with.
-fn refuse_with_weak(config: &Config) -> Result<(), ConfigError> {
+fn refuse_with_weak(config: &Config) -> Result<(), Diagnostic> {
     let given = [
         (config.search == Search::Brute, "a search by brute force"),
         (config.method != Method::Exact, "a search that keeps no states whole, or keeps them on disk"),
@@ -96,7 +97,7 @@ fn refuse_with_weak(config: &Config) -> Result<(), ConfigError> {
     ];
     match given.iter().find(|(is_given, _)| *is_given) {
         None => Ok(()),
-        Some((_, what)) => Err(ConfigError::new(
+        Some((_, what)) => Err(refused(
             format!("weak fairness is not looked at with {what}"),
             "leave it out, or take `--fairness strong`",
         )),
@@ -107,7 +108,7 @@ fn refuse_with_weak(config: &Config) -> Result<(), ConfigError> {
 ///
 /// # Errors
 /// As [`explore`].
-pub fn every_order_at_every_loop(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, ConfigError> {
+pub fn every_order_at_every_loop(protocol: &Arc<Protocol>, config: &Config) -> Result<Report, Diagnostic> {
     let mut model = Model::new(protocol, &config.system.unreduced())?;
     crate::search::allow(&model, config)?;
     model.engine = model.engine.asking_always();

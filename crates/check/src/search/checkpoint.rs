@@ -7,7 +7,7 @@ use super::FastSearch;
 use super::arena::StateNumber;
 use super::edges::Edges;
 use super::frames::{FrameError, Framed, Unframed};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, refused};
 use crate::report::{Exchanged, Saved};
 use crate::search::store::state_number;
 use crate::system::model::Model;
@@ -17,6 +17,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
+use trivium_diagnostic::Diagnostic;
 
 /// How every checkpoint begins. The number is that of the form.
 const MAGIC: &[u8; 22] = b"trivium checkpoint 3.\n";
@@ -136,7 +137,7 @@ impl FastSearch<'_> {
     ///
     /// # Errors
     /// It is none, is not whole, or is of another search.
-    pub(super) fn resume(&mut self, path: &Path) -> Result<(), ConfigError> {
+    pub(super) fn resume(&mut self, path: &Path) -> Result<(), Diagnostic> {
         self.read(path).map_err(|refused| refused.told(path))
     }
 
@@ -241,24 +242,23 @@ impl From<FrameError> for Refused {
 }
 
 impl Refused {
-    fn told(self, path: &Path) -> ConfigError {
+    fn told(self, path: &Path) -> Diagnostic {
         let place = path.display();
         let another = "save the search again by `--checkpoint FILE`";
         match self {
-            Refused::Other => ConfigError::new(
-                format!("{place} is no checkpoint"),
-                "name a file that `--checkpoint FILE` has written",
-            ),
+            Refused::Other => {
+                refused(format!("{place} is no checkpoint"), "name a file that `--checkpoint FILE` has written")
+            }
             Refused::Unread(FrameError::Truncated) => {
-                ConfigError::new(format!("the checkpoint {place} is not whole: its end is missing"), another)
+                refused(format!("the checkpoint {place} is not whole: its end is missing"), another)
             }
             Refused::Unread(FrameError::Damaged) => {
-                ConfigError::new(format!("the checkpoint {place} is damaged: it is not what was written"), another)
+                refused(format!("the checkpoint {place} is damaged: it is not what was written"), another)
             }
             Refused::Unread(FrameError::Failed(error)) => {
-                ConfigError::new(format!("the checkpoint {place} cannot be read: {error}"), "name another file")
+                refused(format!("the checkpoint {place} cannot be read: {error}"), "name another file")
             }
-            Refused::Differs(how) => ConfigError::new(
+            Refused::Differs(how) => refused(
                 format!("the checkpoint {place} is of another search: {how}"),
                 "say what was said when it was saved, or search from the beginning",
             ),

@@ -1,11 +1,12 @@
 //! The oracles of clearing, late values and dead copies: as many states as there are different ones without leftovers.
 
 use super::{End, FastSearch, explore_guessing, pack};
-use crate::config::{Config, ConfigError, System};
+use crate::config::{Config, System};
 use crate::search::store::state_number;
 use crate::system::model::Model;
 use crate::system::world::{ThreadState, World};
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::Protocol;
 
 /// How many states there are if no variable is cleared, and how many different ones among them when each record is then
@@ -14,7 +15,7 @@ use trivium_protocol::Protocol;
 ///
 /// # Errors
 /// As [`crate::runs::explore`].
-pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
+pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, Diagnostic> {
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let system = |clearing| System { clearing, ..config.system.clone() };
     let (mut kept, mut cleared) = (Model::new(protocol, &system(false))?, Model::new(protocol, &system(true))?);
@@ -39,7 +40,7 @@ pub fn leftovers(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u6
 ///
 /// # Errors
 /// As [`crate::runs::explore`].
-pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, ConfigError> {
+pub fn unseen(protocol: &Arc<Protocol>, config: &Config) -> Result<Option<(u64, u64)>, Diagnostic> {
     let config = Config { symmetry: false, liveness: false, ..config.clone() };
     let all = System { late_values: false, dead_copies: false, ..config.system.clone() };
     let (kept, mut reduced) = (Model::new(protocol, &all)?, Model::new(protocol, &config.system)?);

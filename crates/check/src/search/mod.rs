@@ -42,7 +42,7 @@ mod trail;
 mod values;
 mod walks;
 
-use crate::config::{Config, ConfigError, Method, Progress};
+use crate::config::{Config, Method, Progress, refused};
 use crate::coverage::Seen;
 use crate::report::conclude::{Conclusion, Tally, conclude};
 use crate::report::{Report, Verdict};
@@ -70,6 +70,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sweep::Sweep;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_protocol::Protocol;
 
@@ -77,7 +78,7 @@ use trivium_protocol::Protocol;
 ///
 /// # Errors
 /// The checkpoint from which it should go on is refused.
-pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigError> {
+pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, Diagnostic> {
     let by = |signatures| Ok(Sweep::new(model, config, Compact::new(signatures)).run());
     match config.method {
         Method::Exact => {}
@@ -87,7 +88,7 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigEr
         Method::Disk { folder } => {
             let disk = Disk::new(folder, config.memory).map_err(|error| {
                 let what = format!("the folder {} for states cannot be written: {error}", folder.display());
-                ConfigError::new(what, "name another one")
+                refused(what, "name another one")
             })?;
             return Ok(Sweep::new(model, config, disk).run());
         }
@@ -107,7 +108,7 @@ pub(crate) fn explore(model: &Model, config: &Config) -> Result<Report, ConfigEr
 ///
 /// # Errors
 /// As [`explore`].
-pub(crate) fn explore_guessing(model: &mut Model, config: &Config) -> Result<Option<Report>, ConfigError> {
+pub(crate) fn explore_guessing(model: &mut Model, config: &Config) -> Result<Option<Report>, Diagnostic> {
     if !model.guess() {
         return Ok(None);
     }
@@ -477,7 +478,7 @@ impl<'m> FastSearch<'m> {
 ///
 /// # Errors
 /// As [`crate::runs::explore`].
-pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), ConfigError> {
+pub fn orbits(protocol: &Arc<Protocol>, config: &Config) -> Result<(u64, u64), Diagnostic> {
     let mut model = Model::new(protocol, &config.system)?;
     let all = Config { symmetry: false, liveness: false, ..config.clone() };
     explore_guessing(&mut model, &all)?;

@@ -1,12 +1,13 @@
 //! Who acts and what they may do: the most general client, or the threads of a scenario.
 
-use crate::config::{ConfigError, System};
+use crate::config::{System, refused};
 use crate::system::body::Script;
 use crate::system::late::{OpenStore, open_stores, seen_of_stores};
 use crate::system::layout::BLOCK_BYTES;
 use crate::system::mark::stored_values;
 use crate::system::ways::{addresses_or_none, calls, what_is_missing, words_passed};
 use crate::system::world::node;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Engine, Node, Object};
 use trivium_protocol::idle::idle_arguments;
@@ -204,7 +205,7 @@ pub(crate) fn object_counts(protocol: &Protocol, system: &System, scenario: Opti
 
 impl Client {
     /// Refuses what a state has no room to count.
-    pub(crate) fn check_counts(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check_counts(&self) -> Result<(), Diagnostic> {
         let longest = self.script.iter().flat_map(|script| &script.places).map(Vec::len).max();
         let counted = [
             (self.intents.len(), "different accesses and calls", "take fewer objects or values"),
@@ -216,10 +217,9 @@ impl Client {
             ),
         ];
         match counted.into_iter().find(|&(count, ..)| count > MOST_COUNTED) {
-            Some((count, what, help)) => Err(ConfigError::new(
-                format!("{count} {what} are more than the {MOST_COUNTED} that can be counted"),
-                help,
-            )),
+            Some((count, what, help)) => {
+                Err(refused(format!("{count} {what} are more than the {MOST_COUNTED} that can be counted"), help))
+            }
             None => Ok(()),
         }
     }
@@ -249,7 +249,7 @@ impl Client {
         system: &System,
         objects: &[u32],
         addresses: &[i64],
-    ) -> Result<Client, ConfigError> {
+    ) -> Result<Client, Diagnostic> {
         let acting = system.clients.unwrap_or(system.nodes);
         let places = (0..node(acting)).flat_map(|node| {
             (0..fit::<_, u8>(system.threads_per_node, "the number of a thread of a node: there are at most 255"))
@@ -303,20 +303,20 @@ impl Client {
         system: &System,
         scenario: &Scenario,
         objects: &[u32],
-    ) -> Result<Client, ConfigError> {
+    ) -> Result<Client, Diagnostic> {
         let protocol = engine.protocol();
         let mut numbers = vec![0u8; system.nodes as usize];
         let (mut threads, mut intents, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for thread in &scenario.threads {
             let Some(number) = numbers.get_mut(thread.node as usize) else {
-                return Err(ConfigError::new(
+                return Err(refused(
                     format!("scenario `{}` needs node {}, and there are {}", scenario.name, thread.node, system.nodes),
                     format!("check it with at least {} nodes", thread.node + 1),
                 ));
             };
             threads.push(ThreadPlace { node: node(thread.node), number: *number });
             *number = number.checked_add(1).ok_or_else(|| {
-                ConfigError::new(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
+                refused(format!("scenario `{}` has too many threads", scenario.name), "a node has at most 255")
             })?;
             for place in &thread.body.places {
                 fits(protocol, system, scenario, place)?;
@@ -360,7 +360,7 @@ fn acts(
     objects: &[u32],
     is_made: &dyn Fn(OpId) -> bool,
     intents: &mut Vec<Intent>,
-) -> Result<(), ConfigError> {
+) -> Result<(), Diagnostic> {
     let protocol = engine.protocol();
     for image in &protocol.images {
         let lines = (0..objects[image.object.index()]).map(|id| Object { kind: image.object, id });
@@ -380,7 +380,7 @@ fn acts(
 ///
 /// # Errors
 /// One that it does not take.
-fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyPlace) -> Result<(), ConfigError> {
+fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyPlace) -> Result<(), Diagnostic> {
     let BodyStep::Look(ScenarioAction::Call { op, args, .. }) = &place.step else { return Ok(()) };
     let op = &protocol.ops[op.index()];
     for (value, arg, ty) in passed(protocol, op, args) {
@@ -393,7 +393,7 @@ fn fits(protocol: &Protocol, system: &System, scenario: &Scenario, place: &BodyP
                 "{at}: the scenario `{}` passes {value} as `{}` of `{}`, which is from {lo} to {hi} here",
                 scenario.name, arg.name, op.name
             );
-            return Err(ConfigError::new(
+            return Err(refused(
                 what,
                 "check it with other parameters or more nodes, or leave scenarios out (--no-scenarios)",
             ));
@@ -448,7 +448,7 @@ fn intent_number(
     engine: &Engine,
     action: &ScenarioAction,
     intents: &mut Vec<Intent>,
-) -> Result<(u16, Option<u16>), ConfigError> {
+) -> Result<(u16, Option<u16>), Diagnostic> {
     let value = |value: &ScenarioValue| value.at(BLOCK_BYTES.cast_signed());
     let intent = match action {
         ScenarioAction::Read { block, .. } => Intent::Read { block: *block },

@@ -1,8 +1,9 @@
 //! What is said of the objects of each kind: how many there are, and where they live.
 
-use crate::config::{ConfigError, System};
+use crate::config::{System, refused};
 use crate::system::model::MOST_OBJECTS;
 use crate::system::world::node;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::{Node, Object};
 use trivium_protocol::{NODE, ObjectKindId, Protocol, Scenario};
 
@@ -28,7 +29,7 @@ impl Homes {
 }
 
 /// The kinds of whose objects something is said are there, and their homes are.
-pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Result<(), ConfigError> {
+pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scenario>) -> Result<(), Diagnostic> {
     let kinds = (0..protocol.objects.len()).map(|kind| ObjectKindId::at(kind));
     let used: Vec<&str> = kinds
         .filter(|&kind| kind != NODE && protocol.uses(kind))
@@ -37,13 +38,13 @@ pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scen
     let named = || system.kinds.keys().chain(system.homes.keys());
     let is_made = |name: &&String| protocol.made.iter().any(|made| protocol.objects[made.object.index()] == **name);
     if let Some(name) = named().find(is_made) {
-        return Err(ConfigError::new(
+        return Err(refused(
             format!("objects of the kind `{name}` are made by handlers, each at home at the node that makes it"),
             format!("leave `{name}` out: how many there may be is said where the kind is declared, by `up to`"),
         ));
     }
     if let Some(name) = named().find(|name| !used.contains(&name.as_str())) {
-        return Err(ConfigError::new(
+        return Err(refused(
             format!("{} has no role about objects of the kind `{name}`", protocol.name),
             match used.as_slice() {
                 [] => "it has roles about nodes only".to_string(),
@@ -52,10 +53,7 @@ pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scen
         ));
     }
     if let Some((name, count)) = system.kinds.iter().find(|(_, count)| !(1..=MOST_OBJECTS).contains(*count)) {
-        return Err(ConfigError::new(
-            format!("{count} objects of the kind `{name}`"),
-            "explore 1 to 256 objects of a kind",
-        ));
+        return Err(refused(format!("{count} objects of the kind `{name}`"), "explore 1 to 256 objects of a kind"));
     }
     for (name, homes) in &system.homes {
         let wrong = homes.iter().find(|home| **home >= system.nodes);
@@ -69,7 +67,7 @@ pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scen
                 scenario.homes_at.iter().find(|(kind, home, _)| kind == name && Some(home) == wrong)
             });
             return Err(match (own, at) {
-                (Some(scenario), Some((_, _, span))) => ConfigError::new(
+                (Some(scenario), Some((_, _, span))) => refused(
                     format!(
                         "{}: the homes of `{name}` in the scenario `{}`: {found}",
                         protocol.sources.place(*span),
@@ -77,7 +75,7 @@ pub(crate) fn check(protocol: &Protocol, system: &System, scenario: Option<&Scen
                     ),
                     format!("{known}; or check it with more nodes"),
                 ),
-                _ => ConfigError::new(format!("the homes of `{name}`: {found}"), known),
+                _ => refused(format!("the homes of `{name}`: {found}"), known),
             });
         }
     }

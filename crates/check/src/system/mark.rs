@@ -7,12 +7,13 @@
 //! returns 0 from the marked block, to a thread that must know better. One byte a thread remembers whether it must
 //! (`docs/checking.md`, section 2).
 
-use crate::config::ConfigError;
+use crate::config::refused;
 use crate::system::client::Intent;
 use crate::system::model::Model;
 use crate::system::promise::Violation;
 use crate::system::world::{ThreadState, World};
 use std::ops::Range;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::Object;
 use trivium_protocol::walk::{any_expr, any_step};
 use trivium_protocol::{ExprKind, OpId, Promise, Protocol, StepKind};
@@ -311,11 +312,11 @@ fn synchronising(model: &Model) -> Option<(&MarkLayout, Option<OpId>, Option<OpI
 }
 
 /// The checker chooses what is stored: so a protocol must not look at it, and only threads store.
-pub(crate) fn check(protocol: &Protocol) -> Result<(), ConfigError> {
+pub(crate) fn check(protocol: &Protocol) -> Result<(), Diagnostic> {
     let Some(weaker) = protocol.weaker() else { return Ok(()) };
     let refused = |what: &str| {
         let name = protocol.promise_name(weaker);
-        Err(ConfigError::new(
+        Err(refused(
             format!("{what}, and `{name}` is checked for protocols that move contents without looking at them"),
             "promise `last_write`, or check a scenario",
         ))

@@ -1,6 +1,6 @@
 //! The system that is explored, as far as it does not change: nodes, objects, threads, lanes, layout.
 
-use crate::config::{ConfigError, MAX_NODES, Network, System};
+use crate::config::{MAX_NODES, Network, System, refused};
 use crate::system::action::event_kind;
 use crate::system::begin::Begun;
 use crate::system::body;
@@ -15,6 +15,7 @@ use crate::system::progress::{Demand, demands, note_demands};
 use crate::system::unread::UnreadCopies;
 use crate::system::world::{ThreadState, World, node};
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object, SharedPlaces};
 use trivium_protocol::copies::{moves_by_address, role_with_copy};
@@ -107,7 +108,7 @@ impl Model {
         counted.map(|(_, count)| *count).max().unwrap_or(0)
     }
 
-    pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Model, ConfigError> {
+    pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Model, Diagnostic> {
         check_limits(system)?;
         let scenario = match &system.scenario {
             Some(name) => Some(find_scenario(protocol, name)?),
@@ -115,14 +116,14 @@ impl Model {
         };
         let explored = if system.clearing { Arc::clone(protocol) } else { Arc::new(protocol.without_clearing()) };
         let engine = Engine::load(explored, system.nodes)
-            .map_err(|e| ConfigError::new(e.message, "check it with another number of nodes or other parameters"))?;
+            .map_err(|error| error.help("check it with another number of nodes or other parameters"))?;
         kinds::check(protocol, system, scenario)?;
         let homes = Homes::new(protocol, system);
         let objects = object_counts(protocol, system, scenario);
         if objects.iter().any(|&count| count > MOST_OBJECTS) {
             let made = protocol.made.iter().find(|made| objects[made.object.index()] > MOST_OBJECTS);
             return Err(match made {
-                Some(made) => ConfigError::new(
+                Some(made) => refused(
                     format!(
                         "{} nodes with {} `{}` each are more than {MOST_OBJECTS}",
                         system.nodes,
@@ -131,10 +132,9 @@ impl Model {
                     ),
                     "let each node make fewer of them, by a parameter with a `check` value",
                 ),
-                None => ConfigError::new(
-                    format!("the scenario names an object beyond {MOST_OBJECTS}"),
-                    "number the objects from 0",
-                ),
+                None => {
+                    refused(format!("the scenario names an object beyond {MOST_OBJECTS}"), "number the objects from 0")
+                }
             });
         }
         let stored = |value: ScenarioValue| value.at(BLOCK_BYTES.cast_signed()).cast_unsigned();
@@ -178,7 +178,7 @@ impl Model {
         };
         let layout = Layout::new(&engine, &client, &sizes);
         if layout.len > MOST_BYTES {
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!("one state of this system takes {} bytes", layout.len),
                 "check it with fewer nodes or objects",
             ));
@@ -217,7 +217,7 @@ impl Model {
         model.tags = model.tag_places();
         model.begun = Begun::of(&model);
         body::begin(&model, &mut World::first(&model.layout, &model.codec)).map_err(|violation| {
-            ConfigError::new(violation.sentence, "let the scenario's thread begin with values that can be worked out")
+            refused(violation.sentence, "let the scenario's thread begin with values that can be worked out")
         })?;
         Ok(model)
     }
@@ -575,7 +575,7 @@ impl Model {
     }
 
     /// A capacity below what some handler needs would be a protocol that the compiler rejects.
-    fn check_capacities(&self) -> Result<(), ConfigError> {
+    fn check_capacities(&self) -> Result<(), Diagnostic> {
         for (r, role) in self.protocol().roles.iter().enumerate() {
             for state in 0..role.states.len() {
                 for &event in &role.events {
@@ -585,7 +585,7 @@ impl Model {
                         (count > capacity).then_some((lane, count, capacity))
                     });
                     if let Some((lane, count, capacity)) = short {
-                        return Err(ConfigError::new(
+                        return Err(refused(
                             format!(
                                 "lane `{}` holds {capacity}, but {}.{} may send {count} on it for `{}`",
                                 self.protocol().lanes[lane].name,
@@ -612,8 +612,8 @@ fn counted(count: u32, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn check_limits(system: &System) -> Result<(), ConfigError> {
-    let wrong = |message: String, help: &str| Err(ConfigError::new(message, help));
+fn check_limits(system: &System) -> Result<(), Diagnostic> {
+    let wrong = |message: String, help: &str| Err(refused(message, help));
     if !(1..=MAX_NODES).contains(&system.nodes) {
         return wrong(format!("{} nodes", system.nodes), &format!("a system has 1 to {MAX_NODES} nodes"));
     }
@@ -633,10 +633,10 @@ fn check_limits(system: &System) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn check_threads(protocol: &Protocol, client: &Client) -> Result<(), ConfigError> {
+fn check_threads(protocol: &Protocol, client: &Client) -> Result<(), Diagnostic> {
     let crowded = client.threads_of.iter().position(|threads| threads.len() > 1);
     match crowded {
-        Some(node) if protocol.assumptions.contains(&Assume::OneThreadPerNode) => Err(ConfigError::new(
+        Some(node) if protocol.assumptions.contains(&Assume::OneThreadPerNode) => Err(refused(
             format!(
                 "{} threads on node {node}, but {} assumes `one_thread_per_node`",
                 client.threads_of[node].len(),
@@ -648,21 +648,21 @@ fn check_threads(protocol: &Protocol, client: &Client) -> Result<(), ConfigError
     }
 }
 
-fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_protocol::Scenario, ConfigError> {
+fn find_scenario<'p>(protocol: &'p Protocol, name: &str) -> Result<&'p trivium_protocol::Scenario, Diagnostic> {
     protocol.scenarios.iter().find(|s| s.name == name).ok_or_else(|| {
         let names: Vec<&str> = protocol.scenarios.iter().map(|s| s.name.as_str()).collect();
         let help = match names.as_slice() {
             [] => "this protocol has no scenarios".to_string(),
             names => format!("it has: {}", names.join(", ")),
         };
-        ConfigError::new(format!("no scenario `{name}`"), help)
+        refused(format!("no scenario `{name}`"), help)
     })
 }
 
-fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, ConfigError> {
+fn lanes(engine: &Engine, system: &System) -> Result<Vec<LaneModel>, Diagnostic> {
     let protocol = engine.protocol();
     if system.lane_capacity.is_some() && protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
-        return Err(ConfigError::new(
+        return Err(refused(
             "a lane capacity was given, but every lane of this protocol is buffered",
             "leave the capacity out, or declare a lane that `holds` or `queues` a number of messages",
         ));
@@ -753,18 +753,18 @@ pub(crate) fn addresses_memory(protocol: &Protocol) -> bool {
 }
 
 /// Values that a phase has seen are kept as a set, sized by what threads store themselves.
-fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), ConfigError> {
+fn check_phases(protocol: &Protocol, stores_wide: bool) -> Result<(), Diagnostic> {
     if !protocol.promises.contains(&Promise::LastPhase) {
         return Ok(());
     }
     if stores_wide {
-        return Err(ConfigError::new(
+        return Err(refused(
             "the scenario stores a value above 255, and `last_phase` is checked for smaller ones only",
             "store values from 0 to 255",
         ));
     }
     if any_step(protocol, |step| matches!(step, StepKind::Perform(perform) if perform.stores())) {
-        return Err(ConfigError::new(
+        return Err(refused(
             "a handler stores for the program, and `last_phase` is checked for stores of threads only",
             "let the program store by itself, or promise `last_write`",
         ));

@@ -1,11 +1,12 @@
 //! What is explored, for those that write it in another language.
 
-use crate::config::{ConfigError, System};
+use crate::config::System;
 use crate::system::client::Client;
 use crate::system::layout::WORD;
 use crate::system::mark;
 use crate::system::model::{LaneModel, Model};
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Node, Object, SharedPlaces};
 use trivium_protocol::{Protocol, RoleId};
@@ -45,7 +46,7 @@ impl Outline {
     ///
     /// # Errors
     /// Such a system cannot be made of the protocol.
-    pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Outline, ConfigError> {
+    pub fn new(protocol: &Arc<Protocol>, system: &System) -> Result<Outline, Diagnostic> {
         let model = Model::new(protocol, system)?;
         let words = |bytes: std::ops::Range<usize>| -> u32 {
             fit(bytes.len() / fit::<_, usize>(WORD, "the bytes of a word"), "the number of a word: a state is small")

@@ -1,10 +1,11 @@
 //! In which ways the most general client makes a call: every object with every combination of arguments, but for those from which an assumption keeps every
 //! node, whatever the state is.
 
-use crate::config::{ConfigError, System};
+use crate::config::{System, refused};
 use crate::system::client::Intent;
 use crate::system::layout::BLOCK_BYTES;
 use crate::system::world::node;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_engine::{Args, Engine, Object};
 use trivium_protocol::{BLOCK, Condition, EventKind, ObjectKindId, Op, OpId, Protocol, Type};
@@ -19,10 +20,10 @@ const MOST_COMBINATIONS: usize = 1 << 20;
 ///
 /// # Errors
 /// A parameter cannot take it.
-pub(crate) fn words_passed(engine: &Engine, op: OpId, passed: &[i64]) -> Result<Args, ConfigError> {
+pub(crate) fn words_passed(engine: &Engine, op: OpId, passed: &[i64]) -> Result<Args, Diagnostic> {
     let words = engine.words_passed(op, passed).map_err(|what| {
         let name = &engine.protocol().ops[op.index()].name;
-        ConfigError::new(format!("`{name}`: {what}"), "check it with other parameters, or with more nodes")
+        refused(format!("`{name}`: {what}"), "check it with other parameters, or with more nodes")
     })?;
     Ok(Args::of(&words))
 }
@@ -39,7 +40,7 @@ pub(crate) fn calls(
     objects: &[u32],
     addresses: &[i64],
     intents: &mut Vec<Intent>,
-) -> Result<(), ConfigError> {
+) -> Result<(), Diagnostic> {
     let protocol = engine.protocol();
     let declared = &protocol.ops[op.index()];
     // Once one has looked at a state, a later one is not reached where that one is broken.
@@ -109,19 +110,19 @@ pub(crate) fn what_is_missing(
     format!("its argument `{}` has no value, since {why}", arg.name)
 }
 
-fn too_many(op: &Op) -> ConfigError {
-    ConfigError::new(
+fn too_many(op: &Op) -> Diagnostic {
+    refused(
         format!("`{}` can be called in more than {MOST_INTENTS} ways", op.name),
         "narrow the types of its arguments, or check a scenario",
     )
 }
 
 /// Every combination of what can be passed to a call.
-fn combinations(op: &Op, idle: &[bool], domains: Domains, most: usize) -> Result<Vec<Vec<i64>>, ConfigError> {
+fn combinations(op: &Op, idle: &[bool], domains: Domains, most: usize) -> Result<Vec<Vec<i64>>, Diagnostic> {
     let mut combinations = vec![Vec::new()];
     for (i, arg) in op.args.iter().enumerate() {
         let values = domains.of(&arg.ty, idle.get(i) == Some(&true)).ok_or_else(|| {
-            ConfigError::new(
+            refused(
                 format!("the client cannot invent a value for argument `{}` of `{}`", arg.name, op.name),
                 "check a scenario, which says what to pass",
             )

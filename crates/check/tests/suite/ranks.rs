@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trivium_check::group::{Group, Member, contract, in_process};
-use trivium_check::{Config, ConfigError, Method, Report, Search, System, Verdict, explore};
+use trivium_check::{Config, Method, Report, Search, System, Verdict, explore};
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::Protocol;
 
 /// All that must not depend on the number of ranks.
@@ -53,10 +54,10 @@ impl Asked {
         }
     }
 
-    fn together(&self, protocol: &Arc<Protocol>, ranks: usize) -> Result<Report, ConfigError> {
+    fn together(&self, protocol: &Arc<Protocol>, ranks: usize) -> Result<Report, Diagnostic> {
         let mut reports = each(ranks, |group| explore(protocol, &self.config(Some(group))));
         let first = reports.swap_remove(0)?;
-        let same = |report: &Result<Report, ConfigError>| report.as_ref().is_ok_and(|r| answer(r) == answer(&first));
+        let same = |report: &Result<Report, Diagnostic>| report.as_ref().is_ok_and(|r| answer(r) == answer(&first));
         assert!(reports.iter().all(same), "all ranks say the same");
         Ok(first)
     }

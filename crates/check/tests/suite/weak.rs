@@ -152,7 +152,11 @@ fn what_weak_fairness_does_not_go_with_is_refused() {
         (Config { resume: Some(std::path::Path::new("x")), ..weak() }, "checkpoints"),
     ] {
         let error = explore(&tug, &config).unwrap_err();
-        assert!(error.message.contains(what) && error.help.contains("--fairness strong"), "{error}");
+        assert!(
+            error.message.contains(what)
+                && error.help.as_deref().is_some_and(|help| help.contains("--fairness strong")),
+            "{error}"
+        );
     }
     let small = explore(&tug, &Config { max_states: Some(5), ..weak() }).unwrap();
     assert_eq!(small.verdict, Verdict::Incomplete);

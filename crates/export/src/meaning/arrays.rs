@@ -6,7 +6,9 @@ use super::expressions::{Scope, within};
 use super::names::{I, INT, N, NUMBER, PLACE, RADIX, part};
 use super::steps::Writer;
 use crate::model::{self, Block, Program, Term, all, call, choice, function};
-use trivium_check::{ConfigError, Intent};
+use crate::refused;
+use trivium_check::Intent;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::fit;
 use trivium_protocol::{EventKind, Expr, ExprKind, Named, Place, Type};
 
@@ -113,7 +115,7 @@ impl Export<'_> {
     }
 
     /// Whether all arrays and lists that are arguments or locals are numbers of the model.
-    pub fn check_arrays(&self) -> Result<(), ConfigError> {
+    pub fn check_arrays(&self) -> Result<(), Diagnostic> {
         let args = self.sent().map(|arg| (&arg.name, &arg.ty));
         let code = self.protocol().roles.iter().flat_map(|role| role.code());
         let locals = code.flat_map(|handler| &handler.locals).map(|local| (&local.name, &local.ty));
@@ -129,7 +131,7 @@ impl Export<'_> {
             let of = self.protocol().type_name(of);
             let help = format!("its elements are of the type {of}: use one with fewer values, or {fewer}");
             let found = format!("the {what} `{name}`, which would be a number in the model, cannot be exported");
-            return Err(ConfigError::new(found, help));
+            return Err(refused(found, help));
         }
         Ok(())
     }

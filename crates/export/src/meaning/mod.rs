@@ -32,8 +32,10 @@ mod trials;
 mod types;
 
 use crate::model::Program;
+use crate::refused;
 use std::sync::Arc;
-use trivium_check::{ConfigError, Intent, Outline, System, WORDS_PER_BLOCK};
+use trivium_check::{Intent, Outline, System, WORDS_PER_BLOCK};
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::Engine;
 use trivium_protocol::orders::depends_on_order;
 use trivium_protocol::walk::{any_step, code, each_step, performs_for_threads};
@@ -52,7 +54,7 @@ const MODELLED: [Operation; 3] = [Operation::Exchange, Operation::CompareExchang
 ///
 /// # Errors
 /// When such a system cannot be made of the protocol, or no checker's language can express it.
-pub(crate) fn model(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<Program, ConfigError> {
+pub(crate) fn model(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<Program, Diagnostic> {
     // A store that is open would be settled by whoever performs it for its thread: the model has those that begin with their values.
     let late_values = system.late_values && !performs_for_threads(protocol);
     let system = &System { late_values, ..system.clone() };
@@ -98,7 +100,7 @@ struct Export<'m> {
 }
 
 impl<'m> Export<'m> {
-    fn new(model: &'m Outline, system: &System, channel: u32) -> Result<Export<'m>, ConfigError> {
+    fn new(model: &'m Outline, system: &System, channel: u32) -> Result<Export<'m>, Diagnostic> {
         let (words, stride) = match model.words {
             Some(words) => (words, WORDS_PER_BLOCK),
             None => (model.objects[BLOCK.index()], 1),
@@ -132,12 +134,12 @@ impl<'m> Export<'m> {
         Ok(export)
     }
 
-    fn check_homes(&self) -> Result<(), ConfigError> {
+    fn check_homes(&self) -> Result<(), Diagnostic> {
         let Some((object, at)) = self.model.placed else { return Ok(()) };
         let kind = &self.model.protocol().objects[object.kind.index()];
         let regular = (0..self.model.objects[object.kind.index()]).map(|id| (id % self.model.nodes).to_string());
         let regular: Vec<String> = regular.collect();
-        Err(ConfigError::new(
+        Err(refused(
             format!(
                 "{kind} {} is at home at node {at}; in exported models object i is at node i mod the number of nodes",
                 object.id
@@ -147,7 +149,7 @@ impl<'m> Export<'m> {
     }
 
     /// What handlers tell ghosts.
-    fn check_told(&self) -> Result<(), ConfigError> {
+    fn check_told(&self) -> Result<(), Diagnostic> {
         let protocol = self.protocol();
         let mut told = None;
         for handler in code(protocol) {
@@ -158,24 +160,24 @@ impl<'m> Export<'m> {
         }
         let Some(ghost) = told else { return Ok(()) };
         let name = &self.role(ghost).name;
-        Err(ConfigError::new(
+        Err(refused(
             format!("handlers tell the ghost `{name}` something, which cannot be exported"),
             "check it here; or let the ghost hear accesses and calls, which a model tells it",
         ))
     }
 
     /// Images, and calls with a body.
-    fn check_bodies(&self) -> Result<(), ConfigError> {
+    fn check_bodies(&self) -> Result<(), Diagnostic> {
         let protocol = self.protocol();
         if let Some(image) = protocol.images.first() {
             let kind = &protocol.objects[image.object.index()];
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!("the image of {kind} cannot be exported"),
                 "a model knows the lines of blocks alone: check it here; or let a role play the line, and messages its misses",
             ));
         }
         if let Some(op) = protocol.ops.iter().find(|op| op.body.is_some()) {
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!("`{}` has a body, which cannot be exported", op.name),
                 "check it here; or let a handler answer the call, and a task do what the body does",
             ));
@@ -184,9 +186,9 @@ impl<'m> Export<'m> {
     }
 
     /// What checkers' languages, or this use of them, cannot express.
-    fn check(&self) -> Result<(), ConfigError> {
+    fn check(&self) -> Result<(), Diagnostic> {
         if i64::from(self.model.nodes) > MOST_ELEMENTS {
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!("{} nodes cannot be exported", self.model.nodes),
                 format!("a set of nodes is a number of {MOST_ELEMENTS} bits in the model: use fewer nodes"),
             ));
@@ -194,7 +196,7 @@ impl<'m> Export<'m> {
         let protocol = self.protocol();
         let unsure = self.model.lanes.iter().position(|lane| lane.behind.is_some() && !lane.fifo);
         if let Some(lane) = unsure {
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!(
                     "lane `{}` cannot be exported: it is behind another, and keeps no order itself",
                     protocol.lanes[lane].name
@@ -203,7 +205,7 @@ impl<'m> Export<'m> {
             ));
         }
         if let Some(copies) = protocol.promises.iter().find(|promise| matches!(promise, Promise::Copies(_))) {
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!("the promise `{}` cannot be exported", protocol.promise_name(copies)),
                 "a model knows nothing of copies: check it here; or write the protocol without this promise and without `assume quiet`, with a scenario that stores, copies and loads",
             ));
@@ -216,7 +218,7 @@ impl<'m> Export<'m> {
                 true => ("several threads on a node, where", "export it with one thread on each node"),
                 false => ("a scenario, where", "export the protocol without a scenario"),
             };
-            return Err(ConfigError::new(format!("{what} handlers make objects (`{kind}`), cannot be exported"), help));
+            return Err(refused(format!("{what} handlers make objects (`{kind}`), cannot be exported"), help));
         }
         self.check_bodies()?;
         self.check_told()?;
@@ -236,7 +238,7 @@ impl<'m> Export<'m> {
     }
 
     /// Of what read-modify-writes can make of a word, the models have what `check`'s own clients ask for, and sums.
-    fn check_operations(&self) -> Result<(), ConfigError> {
+    fn check_operations(&self) -> Result<(), Diagnostic> {
         let other = |step: &Step| {
             let StepKind::Perform(perform) = &step.kind else { return None };
             let number = perform.args.iter().rev().nth(2).filter(|_| perform.kind == PerformKind::Rmw)?;
@@ -248,7 +250,7 @@ impl<'m> Export<'m> {
             each_step(&handler.steps, &mut |step| found = found.or_else(|| Some((handler, other(step)?))));
         }
         let Some((handler, operation)) = found else { return Ok(()) };
-        Err(ConfigError::new(
+        Err(refused(
             format!("`{}` of the handler `{}` cannot be exported", operation.name(), handler.name),
             "exported models have the operations exchange, compare_exchange and add; `trivium check` has all",
         ))

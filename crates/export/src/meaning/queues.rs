@@ -7,7 +7,9 @@ use super::names::{CALLS, CHOSEN, DIGIT, FITS, INT, ME, N, NODES};
 use crate::model::Term;
 use crate::model::{BOOLEAN, Block, Expr, Name, Program, call, function, name, procedure, range};
 use std::collections::BTreeSet;
-use trivium_check::ConfigError;
+use trivium_diagnostic::Diagnostic;
+
+use crate::refused;
 use trivium_protocol::walk::each_look;
 use trivium_protocol::{EventKind, ExprKind, Protocol, RoleId, StateId};
 
@@ -35,10 +37,10 @@ impl Export<'_> {
     }
 
     /// Refuses queues that lanes share, and queues of so many places that a rule would fire in too many ways.
-    pub fn check_queues(&self) -> Result<(), ConfigError> {
+    pub fn check_queues(&self) -> Result<(), Diagnostic> {
         if let Some(shared) = self.model.shared.first().filter(|_| !self.asked.is_empty()) {
             let declared = &self.protocol().shares[shared.number];
-            return Err(ConfigError::new(
+            return Err(refused(
                 format!(
                     "the lanes {} share a queue of {} places, which cannot be exported",
                     self.protocol().names_of_shared(declared),
@@ -52,7 +54,7 @@ impl Export<'_> {
             return Ok(());
         }
         let lanes: Vec<&str> = self.asked.iter().map(|&lane| self.protocol().lanes[lane].name.as_str()).collect();
-        Err(ConfigError::new(
+        Err(refused(
             format!("queues of {places} places cannot be exported"),
             format!(
                 "handlers ask for room on `{}`, and a rule fires in two ways for each place: let the queues have {MOST_PLACES} places at most",

@@ -7,7 +7,9 @@ use super::names::{
 };
 use super::{Export, MOST_ELEMENTS};
 use crate::model::{BOOLEAN, Declared, Name, Program, TypeExpr, array, name, range, record};
-use trivium_check::ConfigError;
+use trivium_diagnostic::Diagnostic;
+
+use crate::refused;
 use trivium_check::checks_values;
 use trivium_engine::number::fit;
 use trivium_protocol::{NODE, Named, ObjectKindId, PayloadShape, Promise, RoleId, StateId, Type};
@@ -25,10 +27,10 @@ pub(super) fn all_of(elements: i64) -> i64 {
 }
 
 impl Export<'_> {
-    pub fn check_type(&self, name: &str, ty: &Type) -> Result<(), ConfigError> {
+    pub fn check_type(&self, name: &str, ty: &Type) -> Result<(), Diagnostic> {
         let set = if let Type::Array { of, .. } = ty { of } else { ty };
         match set {
-            Type::NodeSet | Type::IntSet { .. } if self.set_range(set).1 > MOST_ELEMENTS => Err(ConfigError::new(
+            Type::NodeSet | Type::IntSet { .. } if self.set_range(set).1 > MOST_ELEMENTS => Err(refused(
                 format!("the set `{name}` cannot be exported"),
                 format!("a set is a number in the model: it can have at most {MOST_ELEMENTS} elements"),
             )),

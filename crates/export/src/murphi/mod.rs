@@ -9,7 +9,8 @@ mod statements;
 mod tests;
 
 use std::sync::Arc;
-use trivium_check::{ConfigError, System};
+use trivium_check::System;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::Protocol;
 
 /// The text of the model.
@@ -19,7 +20,7 @@ use trivium_protocol::Protocol;
 ///
 /// # Errors
 /// When such a system cannot be made of the protocol, or Murphi cannot express it.
-pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
+pub fn murphi(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, Diagnostic> {
     let model = crate::meaning::model(protocol, system, channel)?;
     Ok(program::write(&model, &protocol.name))
 }

@@ -16,8 +16,10 @@ mod tests;
 mod text;
 mod types;
 
+use crate::refused;
 use std::sync::Arc;
-use trivium_check::{ConfigError, System};
+use trivium_check::System;
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::Protocol;
 
 /// The text of the model.
@@ -26,10 +28,10 @@ use trivium_protocol::Protocol;
 ///
 /// # Errors
 /// When such a system cannot be made of the protocol, or SPIN cannot express it.
-pub fn spin(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, ConfigError> {
+pub fn spin(protocol: &Arc<Protocol>, system: &System, channel: u32) -> Result<String, Diagnostic> {
     let model = crate::meaning::model(protocol, system, channel)?;
     promela::write(&model, &protocol.name).map_err(|what| {
-        ConfigError::new(
+        refused(
             format!("{} cannot be exported for SPIN: {what}", protocol.name),
             "export it with `--to murphi`, for Rumur".to_string(),
         )

@@ -9,8 +9,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
+use trivium_diagnostic::{Code, Diagnostic, Diagnostics, Place};
 
-use crate::error::Error;
 use crate::lacking::{
     help_for_header, help_for_other_ways, help_for_undeclared, lacks_functions, note_for_directives, undefined,
 };
@@ -109,7 +109,7 @@ pub trait Translator {
     ///
     /// # Errors
     /// The text is not of the language.
-    fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, String>;
+    fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, Diagnostics>;
 
     /// What the C compiler says about it, in the words of the language.
     fn explain(&self, said: &str) -> String;
@@ -120,11 +120,11 @@ impl CompileOptions<'_> {
     ///
     /// # Errors
     /// There is no place to compile in.
-    pub fn new(include_dirs: Vec<PathBuf>) -> Result<CompileOptions<'static>, Error> {
+    pub fn new(include_dirs: Vec<PathBuf>) -> Result<CompileOptions<'static>, Diagnostic> {
         Ok(CompileOptions::with(include_dirs, Shelf::of_user()?))
     }
 
-    fn toolchain(&self) -> Result<Toolchain, Error> {
+    fn toolchain(&self) -> Result<Toolchain, Diagnostic> {
         self.toolchain.clone().map_or_else(Toolchain::find, Ok)
     }
 
@@ -158,7 +158,7 @@ pub struct Compiled {
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error> {
+pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Diagnostics> {
     let compiled = compile(&[path.to_path_buf()], options)?;
     // Nobody may be there to hear it.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), compiled.warnings.as_bytes());
@@ -173,7 +173,7 @@ pub fn compile_c(path: &Path, options: &CompileOptions) -> Result<Vec<u8>, Error
 /// # Errors
 /// A file cannot be read or written, there is no compiler, or the compiler refuses the source: then its own messages
 /// are in the error as they are.
-pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, Error> {
+pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, Diagnostics> {
     if let Some(module) = kept(files, options)? {
         return Ok(Compiled { module, warnings: String::new(), note: None });
     }
@@ -189,7 +189,8 @@ pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, 
     // What tells names and lines stays; the rest of the debug information is larger than both.
     let module = with_custom(&module, |section| ["name", "target_features"].contains(&section) || is_used(section))
         .map_err(|error| {
-            Error::new(format!("the C compiler made an invalid module: {error}")).at(files[0].display().to_string())
+            Diagnostic::new(Code::Compiler, format!("the C compiler made an invalid module: {error}"))
+                .at(files[0].display().to_string())
         })?;
     let mut note = options.shelf.why_not().map(not_kept);
     let (folders, linked) = searched(options);
@@ -206,10 +207,13 @@ pub fn compile(files: &[PathBuf], options: &CompileOptions) -> Result<Compiled, 
 ///
 /// # Errors
 /// There is no compiler, or a flag that has no place here.
-pub fn kept(files: &[PathBuf], options: &CompileOptions) -> Result<Option<Vec<u8>>, Error> {
+pub fn kept(files: &[PathBuf], options: &CompileOptions) -> Result<Option<Vec<u8>>, Diagnostic> {
     if let Some(flag) = options.flags.iter().find(|flag| is_about_outputs(flag)) {
-        return Err(Error::new(format!("the flag {flag} has no place here: what is made of the program is known"))
-            .help("leave it out, or make the .wasm file with `trivium cc`"));
+        return Err(Diagnostic::new(
+            Code::Compiler,
+            format!("the flag {flag} has no place here: what is made of the program is known"),
+        )
+        .help("leave it out, or make the .wasm file with `trivium cc`"));
     }
     let name = kept_name(files, options, &options.toolchain()?);
     let kept = options.shelf.take(&name).and_then(|bytes| Kept::read(&bytes));
@@ -242,14 +246,15 @@ fn without_preprocessing(flags: &[String]) -> Vec<&String> {
 ///
 /// # Errors
 /// It cannot be read, there is no compiler, or the text is wrong.
-pub fn translated(file: &Path, options: &CompileOptions) -> Result<String, Error> {
+pub fn translated(file: &Path, options: &CompileOptions) -> Result<String, Diagnostics> {
     readable(file)?;
     let toolchain = options.toolchain()?;
     let work = Work { options, toolchain: &toolchain, scratch: options.shelf.scratch()? };
     let Some((translator, ending)) = work.extended(file) else {
-        return Err(Error::new("this is in no language that extends C")
+        return Err(Diagnostic::new(Code::Compiler, "this is in no language that extends C")
             .at(file.display().to_string())
-            .help("Split-C programs end in .sc, and C* programs in .cs"));
+            .help("Split-C programs end in .sc, and C* programs in .cs")
+            .into());
     };
     work.translated(translator, ending, file, &work.scratch.path().join("0.d"))
 }
@@ -357,7 +362,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// The linked module, what was read for it, and the compiler's warnings.
-    fn build(&self, files: &[PathBuf]) -> Result<(Vec<u8>, Vec<PathBuf>, String), Error> {
+    fn build(&self, files: &[PathBuf]) -> Result<(Vec<u8>, Vec<PathBuf>, String), Diagnostics> {
         let (mut parts, mut read, mut warnings) = (Vec::new(), Vec::new(), String::new());
         let apart = self.options.apart.filter(|_| files.iter().any(|file| self.extended(file).is_some()));
         let each_alone: &[&str] = if apart.is_some() { &[apart::FLAG] } else { &[] };
@@ -375,7 +380,8 @@ impl Work<'_> {
                     let c = object.with_extension("c");
                     let text = self.translated(translator, ending, file, &rule)?;
                     fs::write(&c, text).map_err(|error| {
-                        Error::new(format!("what is made of it cannot be written: {error}")).at(c.display().to_string())
+                        Diagnostic::new(Code::Compiler, format!("what is made of it cannot be written: {error}"))
+                            .at(c.display().to_string())
                     })?;
                     let mut command = self.command();
                     command.args(COMPILE_FLAGS).args(WARNINGS).args(without_preprocessing(&self.options.flags));
@@ -423,9 +429,9 @@ impl Work<'_> {
                 let mut command = link();
                 command.arg(IMPORT_UNDEFINED);
                 self.run(command, &files[0])?;
-                return Err(undefined(&said, &self.result(&module)?).at(files[0].display().to_string()));
+                return Err(undefined(&said, &self.result(&module)?).at(files[0].display().to_string()).into());
             }
-            Err(said) => return Err(self.refused(&said, &files[0])),
+            Err(said) => return Err(self.refused(&said, &files[0]).into()),
         }
         Ok((self.result(&module)?, read, warnings))
     }
@@ -460,7 +466,7 @@ impl Work<'_> {
     }
 
     /// The parts of a program with their variables [apart](apart), but for those of archives.
-    fn apart(&self, parts: &[PathBuf], bytes: u32) -> Result<Vec<PathBuf>, Error> {
+    fn apart(&self, parts: &[PathBuf], bytes: u32) -> Result<Vec<PathBuf>, Diagnostic> {
         let between = self.between(bytes)?;
         let mut all = Vec::new();
         for (number, part) in parts.iter().enumerate() {
@@ -475,10 +481,11 @@ impl Work<'_> {
     }
 
     /// The object of [`apart::BETWEEN`].
-    fn between(&self, bytes: u32) -> Result<PathBuf, Error> {
+    fn between(&self, bytes: u32) -> Result<PathBuf, Diagnostic> {
         let (c, object) = (self.scratch.path().join("between.c"), self.scratch.path().join("between.o"));
         fs::write(&c, apart::BETWEEN).map_err(|error| {
-            Error::new(format!("a file of the compiler's cannot be written: {error}")).at(c.display().to_string())
+            Diagnostic::new(Code::Compiler, format!("a file of the compiler's cannot be written: {error}"))
+                .at(c.display().to_string())
         })?;
         let mut command = self.command();
         command.args(COMPILE_FLAGS).args([apart::FLAG, "-g0", "-c"]).arg(&c).arg("-o").arg(&object);
@@ -488,9 +495,10 @@ impl Work<'_> {
     }
 
     /// The object `to` is `object` with its variables [apart](apart::keep_apart).
-    fn keep_apart(&self, object: &Path, to: &Path, bytes: u32) -> Result<(), Error> {
+    fn keep_apart(&self, object: &Path, to: &Path, bytes: u32) -> Result<(), Diagnostic> {
         let wrong = |why: &dyn std::fmt::Display| {
-            Error::new(format!("variables cannot be kept apart: {why}")).at(object.display().to_string())
+            Diagnostic::new(Code::Compiler, format!("variables cannot be kept apart: {why}"))
+                .at(object.display().to_string())
         };
         let mut contents = self.result(object)?;
         apart::keep_apart(&mut contents, bytes).map_err(|error| wrong(&error))?;
@@ -514,7 +522,13 @@ impl Work<'_> {
     }
 
     /// C, of a file in a language that extends it. `rule`: where is told what was read.
-    fn translated(&self, translator: &dyn Translator, ending: &str, file: &Path, rule: &Path) -> Result<String, Error> {
+    fn translated(
+        &self,
+        translator: &dyn Translator,
+        ending: &str,
+        file: &Path,
+        rule: &Path,
+    ) -> Result<String, Diagnostics> {
         let preprocessed = rule.with_extension("i");
         let mut command = self.reading();
         if let Some(header) = translator.header(ending) {
@@ -524,11 +538,11 @@ impl Work<'_> {
         let said = self.try_to(command, file)?;
         said.map_err(|said| self.refused(&translator.explain(&said), file))?;
         let text = String::from_utf8(self.result(&preprocessed)?).map_err(|_| {
-            Error::new("this is not UTF-8")
+            Diagnostic::new(Code::Compiler, "this is not UTF-8")
                 .at(file.display().to_string())
                 .help("save the file and its headers as UTF-8")
         })?;
-        translator.translate(ending, &text).map_err(|wrong| Error::new(wrong.trim_start_matches("error: ").trim_end()))
+        translator.translate(ending, &text)
     }
 
     fn command(&self) -> Command {
@@ -537,42 +551,51 @@ impl Work<'_> {
         command
     }
 
-    fn result(&self, file: &Path) -> Result<Vec<u8>, Error> {
+    fn result(&self, file: &Path) -> Result<Vec<u8>, Diagnostic> {
         fs::read(file).map_err(|error| {
-            Error::new(format!("what the C compiler made cannot be read: {error}")).at(file.display().to_string())
+            Diagnostic::new(Code::Compiler, format!("what the C compiler made cannot be read: {error}"))
+                .at(file.display().to_string())
         })
     }
 
     /// Runs the compiler and gives its warnings.
-    fn run(&self, command: Command, file: &Path) -> Result<String, Error> {
+    fn run(&self, command: Command, file: &Path) -> Result<String, Diagnostic> {
         let said = self.try_to(command, file)?.map_err(|said| self.refused(&said, file))?;
         let note = note_for_directives(&said).unwrap_or_default();
         Ok(said + &note)
     }
 
     /// The compiler's errors, as an error.
-    fn refused(&self, said: &str, file: &Path) -> Error {
+    fn refused(&self, said: &str, file: &Path) -> Diagnostic {
         let help = help_for_undeclared(said)
             .or_else(|| help_for_other_ways(said))
             .or_else(|| help_for_header(said, &self.options.include_dirs));
-        Error::new(format!("the C compiler refuses the program:\n{}", said.trim_end()))
-            .at(file.display().to_string())
-            .help(help.unwrap_or_else(|| "correct what the compiler names above".into()))
+        let refused =
+            Diagnostic::new(Code::Compiler, format!("the C compiler refuses the program:\n{}", said.trim_end()))
+                .help(help.unwrap_or_else(|| "correct what the compiler names above".into()));
+        let places: Vec<Place> = said.lines().filter_map(place_of_error).collect();
+        if places.is_empty() { refused.at(file.display().to_string()) } else { Diagnostic { places, ..refused } }
     }
 
     /// Runs the compiler and gives its warnings, or its errors.
-    fn try_to(&self, command: Command, file: &Path) -> Result<Result<String, String>, Error> {
+    fn try_to(&self, command: Command, file: &Path) -> Result<Result<String, String>, Diagnostic> {
         let (status, said) = run_compiler(command, file, &self.options.shelf, self.options.progress)?;
         Ok(if status.success() { Ok(said) } else { Err(said) })
     }
+}
+
+/// The place that a line of the C compiler's names, if it tells of an error: `ring.c:3:7: error: ..`.
+fn place_of_error(line: &str) -> Option<Place> {
+    let (place, _) = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "))?;
+    Some(Place::from(place)).filter(|place| place.line.is_some())
 }
 
 /// Whether a file can be a part of a program. The compiler would wait for a pipe, and take its time over a file of zero bytes.
 ///
 /// # Errors
 /// Why it cannot.
-pub fn readable(file: &Path) -> Result<(), Error> {
-    let wrong = |what: String, place: String| Error::new(what).at(place);
+pub fn readable(file: &Path) -> Result<(), Diagnostic> {
+    let wrong = |what: String, place: String| Diagnostic::new(Code::Compiler, what).at(place);
     let cannot = |why: &trivium_files::Unread| {
         let place = why.line.map_or(file.display().to_string(), |line| format!("{}:{line}", file.display()));
         wrong(format!("the file cannot be read: {why}"), place)
@@ -597,10 +620,10 @@ pub fn run_compiler(
     file: &Path,
     shelf: &Shelf,
     progress: Option<&dyn Fn(&Compiling)>,
-) -> Result<(ExitStatus, String), Error> {
+) -> Result<(ExitStatus, String), Diagnostic> {
     let place = PathBuf::from(command.get_program());
     let failed = |error: std::io::Error| {
-        Error::new(format!("the C compiler cannot be started: {error}"))
+        Diagnostic::new(Code::Compiler, format!("the C compiler cannot be started: {error}"))
             .at(place.display().to_string())
             .help("run `make setup`")
     };

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use crate::error::Error;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// The date that a program's `__DATE__` and `__TIME__` tell, in seconds since 1970: the first of January 2000.
 const DATE: &str = "946684800";
@@ -25,18 +24,18 @@ impl Toolchain {
     ///
     /// # Errors
     /// None of them has it.
-    pub fn find() -> Result<Toolchain, Error> {
+    pub fn find() -> Result<Toolchain, Diagnostic> {
         if let Some(python) = std::env::var_os("TRIVIUM_PYTHON") {
             let python = PathBuf::from(python);
             return Toolchain::of(&python).ok_or_else(|| {
-                Error::new("the Python of TRIVIUM_PYTHON has no C compiler (package ziglang)")
+                Diagnostic::new(Code::Compiler, "the Python of TRIVIUM_PYTHON has no C compiler (package ziglang)")
                     .at(python.display().to_string())
                     .help("run `make setup`, or unset TRIVIUM_PYTHON")
             });
         }
         let own = own_environment().and_then(|python| Toolchain::of(&python));
         own.or_else(|| on_the_path("python3").and_then(|python| Toolchain::of(&python))).ok_or_else(|| {
-            Error::new("there is no C compiler (the Python package ziglang)").help(
+            Diagnostic::new(Code::Compiler, "there is no C compiler (the Python package ziglang)").help(
                 "run `make setup`, which installs it beside this program; or name a Python that has it in \
                  TRIVIUM_PYTHON; or give a .wasm file",
             )

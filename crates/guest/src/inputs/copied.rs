@@ -1,11 +1,11 @@
 //! What a program may read, all of it at once, as bytes for a process that opens nothing.
 
 use super::{Inputs, LARGEST, Listed, Refused, There};
-use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// Names in a folder that goes to other processes, at most.
 const NAMES: usize = 100_000;
@@ -57,7 +57,7 @@ impl Copied {
     }
 
     /// Reads a folder and all below it.
-    fn read(&mut self, inputs: &Inputs, folder: &str, bytes: &mut u64) -> Result<(), Error> {
+    fn read(&mut self, inputs: &Inputs, folder: &str, bytes: &mut u64) -> Result<(), Diagnostic> {
         let listed = inputs.list(if folder.is_empty() { "." } else { folder });
         let names: Vec<String> = listed.iter().flat_map(|all| all.iter().map(|one| one.name.clone())).collect();
         self.folders.insert(if folder.is_empty() { ".".into() } else { folder.into() }, listed);
@@ -86,13 +86,15 @@ impl Copied {
                     "the folder that the program may read has more than {} MiB or {NAMES} names, and all of it goes to every process",
                     LARGEST >> 20
                 );
-                return Err(Error::new(what).help("name a folder that has only what the program reads"));
+                return Err(
+                    Diagnostic::new(Code::File, what).help("name a folder that has only what the program reads")
+                );
             }
         }
         Ok(())
     }
 
-    fn written(&self) -> Result<Vec<u8>, Error> {
+    fn written(&self) -> Result<Vec<u8>, Diagnostic> {
         let head = Head {
             stdin: self.stdin.len(),
             has_folder: self.has_folder,
@@ -109,8 +111,9 @@ impl Copied {
                 .collect(),
             inside: self.inside.clone().into_iter().collect(),
         };
-        let head = serde_json::to_vec(&head)
-            .map_err(|error| Error::new(format!("the folder that the program may read cannot be sent: {error}")))?;
+        let head = serde_json::to_vec(&head).map_err(|error| {
+            Diagnostic::new(Code::File, format!("the folder that the program may read cannot be sent: {error}"))
+        })?;
         let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
         bytes.extend(head);
         bytes.extend_from_slice(&self.stdin);
@@ -152,7 +155,7 @@ impl Inputs {
     ///
     /// # Errors
     /// It is too much.
-    pub fn copy(&self, with_stdin: bool) -> Result<Vec<u8>, Error> {
+    pub fn copy(&self, with_stdin: bool) -> Result<Vec<u8>, Diagnostic> {
         let mut copy = Copied { has_folder: self.has_folder(), ..Copied::default() };
         if with_stdin {
             copy.stdin = self.stdin();

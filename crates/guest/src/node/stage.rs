@@ -3,12 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use trivium_diagnostic::{Code, Diagnostic};
 
 use wasmtime::{Instance, InstancePre, Store};
 
 use super::ProgramNode;
 use crate::coroutine::{Coroutine, Fibre, SharedStore, Stack};
-use crate::error::Error;
 use crate::host::{Counter, Descriptors, NodeState, Seats, linker};
 use crate::inspect::PAGE;
 use crate::memory::{Memory, SHARED_BASE, SHARED_END};
@@ -36,13 +36,14 @@ impl<P: Processor> Stage<P> {
     /// # Errors
     /// The program cannot be compiled, or its nodes are to take turns in a way that this host cannot
     /// ([`Switching::all`]).
-    pub fn new(program: &Program, build: Build) -> Result<Stage<P>, Error> {
+    pub fn new(program: &Program, build: Build) -> Result<Stage<P>, Diagnostic> {
         let switching = program.switching;
         let module = program.module(build)?;
         let engine = module.engine();
-        let instances = linker(engine, &program.shared, switching)
-            .and_then(|linker| linker.instantiate_pre(&module))
-            .map_err(|error| Error::new(format!("{} cannot be linked: {error:#}", program.name())))?;
+        let instances =
+            linker(engine, &program.shared, switching).and_then(|linker| linker.instantiate_pre(&module)).map_err(
+                |error| Diagnostic::new(Code::Module, format!("{} cannot be linked: {error:#}", program.name())),
+            )?;
         let store = (switching == Switching::Stacks).then(|| Rc::new(RefCell::new(Store::new(engine, Seats::new()))));
         Ok(Stage { program: program.clone(), build, instances, store })
     }
@@ -54,7 +55,7 @@ impl<P: Processor> Stage<P> {
     ///
     /// # Errors
     /// The host cannot give the address space of one more memory.
-    pub fn node(&self, number: u32, args: &[String], processor: Rc<RefCell<P>>) -> Result<ProgramNode<P>, Error> {
+    pub fn node(&self, number: u32, args: &[String], processor: Rc<RefCell<P>>) -> Result<ProgramNode<P>, Diagnostic> {
         let make = || match &self.store {
             Some(store) => {
                 let instance = self.instances.instantiate(&mut *store.borrow_mut())?;
@@ -69,7 +70,7 @@ impl<P: Processor> Stage<P> {
             }
         };
         make().map_err(|error: wasmtime::Error| {
-            Error::new(format!("node {number} of {} cannot be made: {error:#}", self.program.name()))
+            Diagnostic::new(Code::Module, format!("node {number} of {} cannot be made: {error:#}", self.program.name()))
                 .help("each node reserves 4 GiB of address space: raise `ulimit -v`, or run fewer nodes")
         })
     }

@@ -1,19 +1,20 @@
 //! Every kind of bad program gets one clear message and no panic.
 
 use crate::world;
-use trivium_guest::{Error, NodeOutcome, Program};
+use trivium_diagnostic::Diagnostic;
+use trivium_guest::{NodeOutcome, Program};
 
-fn refuse(text: &str) -> Error {
+fn refuse(text: &str) -> Diagnostic {
     let bytes = wat::parse_str(text).expect("the test's own text");
     let error = Program::load(&bytes, "bad.wasm").err();
     error.unwrap_or_else(|| panic!("accepted: {text}"))
 }
 
 /// Checks that what and help contain these words, and that the place is told.
-fn says(error: &Error, what: &str, help: &str) {
-    assert!(error.what.contains(what), "{error}");
+fn says(error: &Diagnostic, what: &str, help: &str) {
+    assert!(error.message.contains(what), "{error}");
     assert!(error.help.as_deref().unwrap_or("").contains(help), "{error}");
-    assert!(error.place.as_deref().is_some_and(|place| place.starts_with("bad.wasm")), "{error}");
+    assert!(error.place().is_some_and(|place| place.file.starts_with("bad.wasm")), "{error}");
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn refused_instructions_name_the_function() {
     let tail = with("(return_call 0)");
     says(&tail, "tail calls", "-mtail-call");
     for error in [simd, atomics, tail] {
-        assert!(error.place.as_deref().is_some_and(|place| place.contains("`culprit`")), "{error}");
+        assert!(error.place().is_some_and(|place| place.file.contains("`culprit`")), "{error}");
     }
     says(&refuse(r#"(module (tag $e) (func (export "_start") (throw $e)))"#), "exceptions", "setjmp");
     let gc = r#"(module (type $s (struct)) (func (export "_start") (drop (struct.new $s))))"#;
@@ -178,9 +179,9 @@ fn a_program_that_never_ends_can_be_dropped() {
 #[test]
 fn the_compilers_messages_are_shown_as_they_are() {
     let error = world::compile(&world::root().join("programs/bad/syntax.c")).expect_err("refused");
-    assert!(error.what.contains("syntax.c:3:13: error: expected ';'"), "{error}");
+    assert!(error.message.contains("syntax.c:3:13: error: expected ';'"), "{error}");
     let error = world::compile(&world::root().join("programs/nowhere.c")).expect_err("refused");
-    assert!(error.what.contains("cannot be read"), "{error}");
+    assert!(error.message.contains("cannot be read"), "{error}");
 }
 
 #[test]

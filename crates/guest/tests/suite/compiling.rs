@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use trivium_guest::{CompileOptions, Compiled, Error, Program, Shelf, Toolchain, compile, compile_c};
+use trivium_diagnostic::Diagnostic;
+use trivium_guest::{CompileOptions, Compiled, Program, Shelf, Toolchain, compile, compile_c};
 
 /// A folder with `answer.c`, whose headers are in `include` and `later`, and a shelf.
 struct Place {
@@ -51,9 +52,9 @@ impl Place {
     }
 
     /// Without a compiler that can be started: only what is kept is found.
-    fn kept(&self) -> Result<Compiled, Error> {
+    fn kept(&self) -> Result<Compiled, Diagnostic> {
         let broken = Toolchain { zig: "/nowhere/zig".into(), ..self.toolchain.clone() };
-        compile(&[self.path("answer.c")], &self.options(&broken))
+        compile(&[self.path("answer.c")], &self.options(&broken)).map_err(|mut wrong| wrong.list.remove(0))
     }
 
     /// It was kept, and after this change is compiled anew, to something else.
@@ -63,7 +64,7 @@ impl Place {
         assert!(self.kept().expect("found again").module == before, "{what}");
         change();
         let error = self.kept().expect_err(what);
-        assert!(error.what.contains("cannot be started"), "{what}: {error}");
+        assert!(error.message.contains("cannot be started"), "{what}: {error}");
         assert!(self.compiled().module != before, "{what}");
         assert!(self.kept().is_ok(), "{what}: kept again");
     }
@@ -133,7 +134,7 @@ fn flags_and_compilers_are_told_apart() {
     assert!(place.kept().is_err(), "another compiler compiles anew");
     place.flags = vec!["-o".into(), "elsewhere".into()];
     let error = compile(&[place.path("answer.c")], &place.options(&place.toolchain)).expect_err("no flag of a program");
-    assert!(error.what.contains("-o"), "{error}");
+    assert!(error.list[0].message.contains("-o"), "{error}");
 }
 
 #[test]
@@ -203,7 +204,7 @@ fn a_folder_that_others_may_write_to_is_not_used() {
 fn a_refused_program_leaves_nothing_behind() {
     let place = Place::new(&[("answer.c", "int main(void) { return missing(); }\nint x = y;\n")]);
     let error = compile_c(&place.path("answer.c"), &place.options(&place.toolchain)).expect_err("refused");
-    assert!(error.what.contains("answer.c:2:9: error: use of undeclared identifier 'y'"), "{error}");
+    assert!(error.list[0].message.contains("answer.c:2:9: error: use of undeclared identifier 'y'"), "{error}");
     assert_eq!(fs::read_dir(place.path("shelf")).expect("made").count(), 0);
 }
 
@@ -211,7 +212,7 @@ fn a_refused_program_leaves_nothing_behind() {
 fn a_program_without_main_is_refused() {
     let place = Place::new(&[("answer.c", "int answer(void) { return 42; }\n")]);
     let error = Program::load(&place.compiled().module, "answer.c").map(|_| ()).expect_err("refused");
-    assert!(error.what.contains("no function `main`"), "{error}");
+    assert!(error.message.contains("no function `main`"), "{error}");
 }
 
 /// Lines name the files as they were given; what is executed, and the hash in results, do not tell them.

@@ -1,10 +1,11 @@
 //! What a C library, or a compiler, has for a program that does not do here what it promises.
 
 use crate::world;
-use trivium_guest::{Build, Error, NodeOutcome, Program};
+use trivium_diagnostic::Diagnostic;
+use trivium_guest::{Build, NodeOutcome, Program};
 
 /// Compiles and loads a C program.
-fn load(text: &str) -> Result<Program, Error> {
+fn load(text: &str) -> Result<Program, Diagnostic> {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("program.c");
     std::fs::write(&path, text).expect("written");

@@ -206,8 +206,8 @@ fn same(bytes: &[u8], traps: bool) -> bool {
     let program = match Program::load(&module, "random") {
         Ok(program) => program,
         Err(error) => {
-            let of_data = error.what.contains("data") && original == End::Refused;
-            let offset = error.what.contains("not a plain constant");
+            let of_data = error.message.contains("data") && original == End::Refused;
+            let offset = error.message.contains("not a plain constant");
             assert!(of_data || offset, "{error}");
             return false;
         }

@@ -5,7 +5,8 @@
 //! changes: whether *some* way to it brings contents, for then they are not forgotten ([`State::contents`]), and whether *each* does,
 //! for then they may be looked at ([`Contents::surely`]).
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
+use trivium_diagnostic::Code;
 use trivium_protocol::copies::sends_present_block;
 use trivium_protocol::source::{SourceMap, Span};
 use trivium_protocol::walk::inner;
@@ -23,7 +24,7 @@ pub(super) fn contents(protocol: &mut Protocol) {
 
 /// Notes handlers that look at their block's contents in a state, or on a way, where these may have been forgotten. What other roles of
 /// the node know of the copy is not followed: where there are several, it is looked at when it happens.
-pub(super) fn forgotten(protocol: &Protocol, diagnostics: &mut Diagnostics) {
+pub(super) fn forgotten(protocol: &Protocol, diagnostics: &mut Mistakes) {
     let roles = (0..).map(RoleId).zip(&protocol.roles);
     let mut roles = roles.filter(|(_, role)| has_copy(role) && role.kind != RoleKind::Home);
     let (Some((id, role)), None) = (roles.next(), roles.next()) else { return };
@@ -49,7 +50,7 @@ fn complain(
     state: usize,
     (what, span): (&str, Span),
     protocol: &Protocol,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Mistakes,
 ) {
     // What a waiting state began with is decided where its handler started.
     let begins = role.states[state].name.split('.').next().unwrap_or_default();
@@ -59,7 +60,7 @@ fn complain(
         None => format!("the contents may be gone: `{begins}` gives no access"),
     };
     diagnostics
-        .error(span, format!("this {what}: {why}"))
+        .error(Code::Lane, span, format!("this {what}: {why}"))
         .help(format!("write `state {begins}: keeps`, or `install` contents before"));
 }
 

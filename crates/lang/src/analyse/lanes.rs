@@ -2,14 +2,15 @@
 //! bound nobody knows.
 
 use super::{greater, iterations, product, range, sum};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
+use trivium_diagnostic::Code;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
 /// The most messages on each lane, and behind these on the lanes of each shared queue.
 type Sends = Vec<Bound>;
 
-pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+pub(super) fn lanes(protocol: &mut Protocol, diagnostics: &mut Mistakes) {
     let waived = protocol.waivers.iter().any(|w| w.rule == "lane_rule");
     for role in 0..protocol.roles.len() {
         for handler in 0..protocol.roles[role].handlers.len() {
@@ -145,12 +146,7 @@ fn ask_for_more(protocol: &Protocol, condition: &mut Expr, rest: &Sends, togethe
 }
 
 /// Where messages leave unasked, and on which lanes; and what is wrong with `room` and with loops.
-fn look(
-    protocol: &Protocol,
-    steps: &[Step],
-    places: &mut Vec<(LaneId, Span, MessageId)>,
-    diagnostics: &mut Diagnostics,
-) {
+fn look(protocol: &Protocol, steps: &[Step], places: &mut Vec<(LaneId, Span, MessageId)>, diagnostics: &mut Mistakes) {
     for step in steps {
         match &step.kind {
             StepKind::Send { message, .. } => {
@@ -190,20 +186,20 @@ fn asked_room(condition: &Expr) -> Vec<(LaneId, Bound)> {
 }
 
 /// Sends that stand inside `if room(..)` are asked for, as many as it names.
-fn suffices(sent: Bound, wanted: Bound, span: Span, diagnostics: &mut Diagnostics) {
+fn suffices(sent: Bound, wanted: Bound, span: Span, diagnostics: &mut Mistakes) {
     if sent.constant > wanted.constant || sent.per_node > wanted.per_node {
         diagnostics
-            .error(span, format!("room is asked for {wanted} messages, but more may be sent"))
+            .error(Code::Lane, span, format!("room is asked for {wanted} messages, but more may be sent"))
             .help("ask for as many as the branch sends on that lane");
     }
 }
 
-fn bounded(protocol: &Protocol, step: &Step, diagnostics: &mut Diagnostics) {
+fn bounded(protocol: &Protocol, step: &Step, diagnostics: &mut Mistakes) {
     if let StepKind::ForRange(_, lo, hi, _) = &step.kind
         && (range(protocol, lo).is_none() || range(protocol, hi).is_none())
     {
         diagnostics
-            .error(step.span, "nobody knows how often this loop runs")
+            .error(Code::Lane, step.span, "nobody knows how often this loop runs")
             .help("use numbers, parameters, `nodes`, or variables of a ranged type such as `0..4`");
     }
 }
@@ -213,7 +209,7 @@ fn judge(
     handler: &Handler,
     sends: &Sends,
     places: &[(LaneId, Span, MessageId)],
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Mistakes,
 ) {
     for (lane, sends) in protocol.lanes.iter().zip(sends) {
         let Some(holds) = &lane.holds else { continue };
@@ -224,6 +220,7 @@ fn judge(
             let depends = if holds.is_fixed() { String::new() } else { at_so_many(lane, *sends, nodes) };
             diagnostics
                 .error(
+                    Code::Lane,
                     handler.span,
                     format!(
                         "`{}` may send {sends} messages on lane `{}`, which {} {holds}{depends}",
@@ -247,7 +244,7 @@ fn judge(
         if target.holds.is_some() && *lane <= own {
             let sent = &protocol.messages[sent.index()].name;
             diagnostics
-                .error(*span, format!(
+                .error(Code::Lane, *span, format!(
                     "a handler that a message of lane `{name}` starts may not send `{sent}` on lane `{}`, which ranks no higher",
                     target.name
                 ))
@@ -257,7 +254,7 @@ fn judge(
 }
 
 /// Whether shared queues have places for what a handler sends unasked on their lanes.
-fn judge_shared(protocol: &Protocol, handler: &Handler, sends: &[Bound], diagnostics: &mut Diagnostics) {
+fn judge_shared(protocol: &Protocol, handler: &Handler, sends: &[Bound], diagnostics: &mut Mistakes) {
     for (shared, sends) in protocol.shares.iter().zip(sends) {
         let is_short = |&nodes: &u32| shared.places(nodes).is_some_and(|places| sends.at(nodes) > places.into());
         let Some(nodes) = (1..=COMPILED_FOR).find(is_short) else { continue };
@@ -269,6 +266,7 @@ fn judge_shared(protocol: &Protocol, handler: &Handler, sends: &[Bound], diagnos
         };
         diagnostics
             .error(
+                Code::Lane,
                 handler.span,
                 format!(
                     "`{}` may send {sends} messages on the lanes {names}, which share {holds} places{depends}",

@@ -1,11 +1,12 @@
 //! Every handler ends; here is how many steps its longest path has, and that these are not too many.
 
 use super::{greater, iterations, product, sum};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
+use trivium_diagnostic::Code;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
-pub(super) fn longest(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+pub(super) fn longest(protocol: &mut Protocol, diagnostics: &mut Mistakes) {
     let lengths: Vec<Vec<Bound>> =
         protocol.roles.iter().map(|r| r.code().map(|h| length(protocol, &h.steps, MAX_NODES)).collect()).collect();
     let mut told: Vec<Span> = Vec::new();
@@ -22,7 +23,7 @@ pub(super) fn longest(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
 }
 
 /// A handler of too many steps is told at the loop that has the most of them, once for each loop in the text.
-fn judge(protocol: &Protocol, handler: &Handler, told: &mut Vec<Span>, diagnostics: &mut Diagnostics) {
+fn judge(protocol: &Protocol, handler: &Handler, told: &mut Vec<Span>, diagnostics: &mut Mistakes) {
     let steps = length(protocol, &handler.steps, COMPILED_FOR).at(COMPILED_FOR);
     if steps <= MAX_STEPS {
         return;
@@ -37,6 +38,7 @@ fn judge(protocol: &Protocol, handler: &Handler, told: &mut Vec<Span>, diagnosti
     let steps = if steps == i64::MAX { "more steps than can be counted".to_string() } else { format!("{steps} steps") };
     diagnostics
         .error(
+            Code::Lane,
             span,
             format!(
                 "`{}` may take {steps}; a handler takes at most {MAX_STEPS}, with {COMPILED_FOR} nodes",

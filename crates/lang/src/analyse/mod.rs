@@ -9,12 +9,12 @@ mod live;
 mod longest;
 mod stall;
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
 use trivium_protocol::*;
 
 /// Takes out what constants exclude, and runs all analyses: fills in [`Handler::longest`], [`Handler::sends`], [`State::dead`], [`State::contents`] and
 /// [`State::copy_is_dead`], and notes handlers that take too long, violations of the lane rule and looks at contents that may be gone.
-pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+pub fn analyse(protocol: &mut Protocol, diagnostics: &mut Mistakes) {
     fold::fold(protocol);
     stall::stalls(protocol, diagnostics);
     lanes::lanes(protocol, diagnostics);

@@ -3,14 +3,15 @@
 //! What follows an `if` with a `stall` in one of its branches is put into the branches that go on. So a `stall` is the last step on its path,
 //! and whoever asks whether an event stalls (the crate `engine`) follows locals and branches, and nothing else.
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
+use trivium_diagnostic::Code;
 use trivium_protocol::again::{defers_uncleanly, seen_once};
 use trivium_protocol::source::Span;
 use trivium_protocol::walk::{contains_stall, inner};
 use trivium_protocol::*;
 
 /// Brings handlers that may stall into that form, and notes what they may not do.
-pub(super) fn stalls(protocol: &mut Protocol, diagnostics: &mut Diagnostics) {
+pub(super) fn stalls(protocol: &mut Protocol, diagnostics: &mut Mistakes) {
     for role in &mut protocol.roles {
         for handler in &mut role.handlers {
             if contains_stall(&handler.steps) {
@@ -59,7 +60,7 @@ fn arranged(steps: Vec<Step>) -> Vec<Step> {
 }
 
 /// Notes effects on the way to a `stall`: they would have happened, and the event would not.
-fn nothing_before(steps: &[Step], diagnostics: &mut Diagnostics) {
+fn nothing_before(steps: &[Step], diagnostics: &mut Mistakes) {
     for step in steps {
         match &step.kind {
             StepKind::Stall => return,
@@ -74,13 +75,17 @@ fn nothing_before(steps: &[Step], diagnostics: &mut Diagnostics) {
             }
             kind if inner(kind).any(contains_stall) && !matches!(kind, StepKind::If(..)) => {
                 diagnostics
-                    .error(step.span, "a `stall` cannot stand in a loop: rounds before it would have happened")
+                    .error(
+                        Code::Lane,
+                        step.span,
+                        "a `stall` cannot stand in a loop: rounds before it would have happened",
+                    )
                     .help("find out in a condition, before the loop, whether it has to wait");
                 return;
             }
             _ => {
                 diagnostics
-                    .error(step.span, "this would have happened, and then the event stalls: nothing may have happened before a `stall`")
+                    .error(Code::Lane, step.span, "this would have happened, and then the event stalls: nothing may have happened before a `stall`")
                     .help("put the conditions that lead to the `stall` first");
                 return;
             }
@@ -89,7 +94,7 @@ fn nothing_before(steps: &[Step], diagnostics: &mut Diagnostics) {
 }
 
 /// Where a full defer space makes an event stall, handlers have done nothing before they defer.
-fn look_at_defers(role: &Role, diagnostics: &mut Diagnostics) {
+fn look_at_defers(role: &Role, diagnostics: &mut Mistakes) {
     let mut said: Vec<HandlerId> = Vec::new();
     let rows = role.table.iter().flat_map(|row| row.iter().zip(&role.events));
     for (response, _) in rows.filter(|(_, event)| role.pushes_back && !matches!(event, EventKind::Task(_))) {
@@ -97,13 +102,13 @@ fn look_at_defers(role: &Role, diagnostics: &mut Diagnostics) {
         said.push(id);
         let handler = &role.handlers[id.index()];
         diagnostics
-            .error(handler.span, "this handler may have done something before it defers, and a full defer space makes the event stall")
+            .error(Code::Lane, handler.span, "this handler may have done something before it defers, and a full defer space makes the event stall")
             .help("put the conditions that lead to the `defer` first, over states and variables only; or leave `else stall` out");
     }
 }
 
 /// The guards that are tried before a handler that may stall.
-fn look_at_guards(role: &Role, diagnostics: &mut Diagnostics) {
+fn look_at_guards(role: &Role, diagnostics: &mut Mistakes) {
     let mut said: Vec<Span> = Vec::new();
     for response in role.table.iter().flatten() {
         let Response::Handle(handlers) = response else { continue };
@@ -119,10 +124,10 @@ fn look_at_guards(role: &Role, diagnostics: &mut Diagnostics) {
 }
 
 /// Notes what a condition of a `stall` may not look at: what changes without a handler of the node, or is looked at once.
-fn must_be_seen_again(expr: &Expr, diagnostics: &mut Diagnostics) {
+fn must_be_seen_again(expr: &Expr, diagnostics: &mut Mistakes) {
     if let Some((span, what)) = seen_once(expr) {
         diagnostics
-            .error(span, format!("a condition on the way to a `stall` cannot look at {what}"))
+            .error(Code::Lane, span, format!("a condition on the way to a `stall` cannot look at {what}"))
             .help("it is looked at again when a record of the node has changed: look at states and variables; or `defer` the event");
     }
 }

@@ -6,6 +6,7 @@ use super::types::NUMBER;
 use super::*;
 use crate::ast::{BodyForm, BodyStatement, ExprKind as Form};
 use std::collections::BTreeSet;
+use trivium_diagnostic::Code;
 
 /// What stands for the result of a look in the expression that makes it. No name can be written like this.
 pub(super) const RESULT: &str = "$result";
@@ -101,9 +102,11 @@ impl<'c> Bodies<'c> {
                 None => ("makes no access and no call", "an access or a call"),
                 Some(_) => ("only looks, or tells", "an `ask` or a `swap`"),
             };
-            self.compiler.error(span, format!("this loop spins without waiting: a way round it {what}")).help(format!(
-                "every way round a `loop` passes an `until`, {passes}, between which others do something"
-            ));
+            self.compiler
+                .error(Code::Handler, span, format!("this loop spins without waiting: a way round it {what}"))
+                .help(format!(
+                    "every way round a `loop` passes an `until`, {passes}, between which others do something"
+                ));
         }
     }
 
@@ -111,7 +114,9 @@ impl<'c> Bodies<'c> {
         self.frame.scopes.push(Scope::default());
         for statement in statements {
             if self.known.is_none() {
-                self.compiler.error(statement.span, "no way leads here").help("remove it, or what is before it");
+                self.compiler
+                    .error(Code::Handler, statement.span, "no way leads here")
+                    .help("remove it, or what is before it");
                 self.known = Some((0..self.variables.len() as u16).collect());
             }
             self.statement(statement);
@@ -159,7 +164,11 @@ impl<'c> Bodies<'c> {
                 let Some(condition) = self.condition(condition, span) else { return };
                 if self.places.len() == head {
                     self.compiler
-                        .error(span, "this `until` looks at nothing, so that what it waits for does not change")
+                        .error(
+                            Code::Handler,
+                            span,
+                            "this `until` looks at nothing, so that what it waits for does not change",
+                        )
                         .help(match self.call {
                             None => "let it make an access or a call: `until read(0) == 1`",
                             Some(_) => "let it look at the image, or ask: `until image.free`",
@@ -176,7 +185,9 @@ impl<'c> Bodies<'c> {
                         innermost.after = meet(innermost.after.take(), known);
                     }
                     None => {
-                        self.compiler.error(span, "`break` stands in no `loop`").help("`return` ends the thread");
+                        self.compiler
+                            .error(Code::Handler, span, "`break` stands in no `loop`")
+                            .help("`return` ends the thread");
                     }
                 }
             }
@@ -188,7 +199,7 @@ impl<'c> Bodies<'c> {
                 }
                 if let Some(value) = value {
                     self.compiler
-                        .error(value.span, "a thread of a scenario returns nothing")
+                        .error(Code::Handler, value.span, "a thread of a scenario returns nothing")
                         .help("keep it in a variable, which `forbid` sees: `r = ..`");
                 }
                 // Behind the last place: where that is, is known at the end.
@@ -234,7 +245,7 @@ impl<'c> Bodies<'c> {
 
     fn only_in_calls(&mut self, word: &str, span: Span) {
         self.compiler
-            .error(span, format!("`{word}` is for the bodies of calls"))
+            .error(Code::Handler, span, format!("`{word}` is for the bodies of calls"))
             .help("a scenario makes accesses and calls: `read(0)`, `write(0, 1)`, `acquire(0)`");
     }
 
@@ -263,7 +274,7 @@ impl<'c> Bodies<'c> {
                 self.holds_word(register);
             } else if is_word != self.is_word(register) {
                 self.compiler
-                    .error(name.span, format!("`{}` was declared with another value", name.text))
+                    .error(Code::Handler, name.span, format!("`{}` was declared with another value", name.text))
                     .help("what an image held and a number are not the same: take two variables");
             }
             self.put(filling(step, register), span);
@@ -289,7 +300,7 @@ impl<'c> Bodies<'c> {
         let value = self.compiler.expr(&mut self.frame, &rest)?;
         if value.ty == Type::Bool {
             self.compiler
-                .error(rest.span, "what a scenario's thread keeps is a number, not bool")
+                .error(Code::Handler, rest.span, "what a scenario's thread keeps is a number, not bool")
                 .help("`let again = 1`, then `if again == 1 { .. }`");
             return None;
         }
@@ -319,25 +330,27 @@ impl<'c> Bodies<'c> {
             _ => None,
         };
         if self.compiler.protocol.params.iter().any(|param| param.name == name.text) {
-            self.compiler.error(name.span, format!("`{}` is a parameter", name.text)).help("take another name");
+            self.compiler
+                .error(Code::Handler, name.span, format!("`{}` is a parameter", name.text))
+                .help("take another name");
             return None;
         }
         if self.call.is_some() && name.text == "image" {
             self.compiler
-                .error(name.span, "`image` is what the line of the object holds")
+                .error(Code::Handler, name.span, "`image` is what the line of the object holds")
                 .help("take another name; `swap` and what is told change it");
             return None;
         }
         if let Some(Binding::Fault(..)) = self.frame.look_up(&name.text) {
             self.compiler
-                .error(name.span, format!("`{}` is the object of the call, and stays", name.text))
+                .error(Code::Handler, name.span, format!("`{}` is the object of the call, and stays", name.text))
                 .help("take another name");
             return None;
         }
         let register = match (is_new, seen) {
             (true, Some(_)) => {
                 self.compiler
-                    .error(name.span, format!("there is already a variable `{}`", name.text))
+                    .error(Code::Handler, name.span, format!("there is already a variable `{}`", name.text))
                     .help("take another name, or leave `let` out to give it another value");
                 return None;
             }
@@ -349,14 +362,18 @@ impl<'c> Bodies<'c> {
             (false, Some(register)) => {
                 let kept = self.frame.locals[usize::from(register)].ty.clone();
                 if register < self.passed {
-                    self.compiler.error(name.span, format!("`{}` was passed to the call, and stays", name.text));
+                    self.compiler.error(
+                        Code::Handler,
+                        name.span,
+                        format!("`{}` was passed to the call, and stays", name.text),
+                    );
                     return None;
                 }
                 self.compiler.require(name.span, ty, &kept).then_some(register)?
             }
             (false, None) if self.call.is_some() => {
                 self.compiler
-                    .error(name.span, format!("there is no variable `{}`", name.text))
+                    .error(Code::Handler, name.span, format!("there is no variable `{}`", name.text))
                     .help(format!("a new one is declared: `let {} = ..`", name.text));
                 return None;
             }
@@ -393,7 +410,7 @@ impl<'c> Bodies<'c> {
 
     fn one_look<'e>(&mut self, looks: &[&'e ast::Expr]) -> Option<Option<&'e ast::Expr>> {
         if let [_, second, ..] = looks {
-            self.compiler.error(second.span, "an expression makes one access or call").help(
+            self.compiler.error(Code::Handler, second.span, "an expression makes one access or call").help(
                 "others may act between two: keep each in a variable, `let a = ..`, and write the expression of these",
             );
             return None;
@@ -441,6 +458,7 @@ impl<'c> Bodies<'c> {
             Form::Binary(op @ ("and" | "or"), left, right) if does_something(left) || does_something(right) => {
                 self.compiler
                     .error(
+                        Code::Handler,
                         expr.span,
                         format!("what is asked or swapped here happens whatever the rest of this `{op}` is"),
                     )
@@ -473,6 +491,7 @@ impl<'c> Bodies<'c> {
     fn unseen(&mut self, span: Span) {
         self.compiler
             .error(
+                Code::Handler,
                 span,
                 match self.call {
                     None => "a thread sees variables of its own, and what its accesses and calls give",
@@ -488,21 +507,21 @@ impl<'c> Bodies<'c> {
             Some(Binding::Local(local)) => {
                 if self.is_word(local.0) && name != RESULT {
                     self.compiler
-                        .error(span, format!("`{name}` is all that the image held"))
+                        .error(Code::Handler, span, format!("`{name}` is all that the image held"))
                         .help(format!("look at a field of it: `{name}.FIELD`"));
                     return None;
                 }
                 let is_set = self.known.as_ref().is_none_or(|known| known.contains(&local.0));
                 if !is_set {
                     self.compiler
-                        .error(span, format!("`{name}` may be looked at before it is set"))
+                        .error(Code::Handler, span, format!("`{name}` may be looked at before it is set"))
                         .help("some way to here does not set it: set it first, for instance to 0");
                     return None;
                 }
             }
             _ if self.owners.iter().any(|(known, ..)| known == name) => {
                 self.compiler
-                    .error(span, format!("`{name}` is a variable of another thread"))
+                    .error(Code::Handler, span, format!("`{name}` is a variable of another thread"))
                     .help("threads see of each other what they load, and what calls give them");
                 return None;
             }
@@ -518,7 +537,7 @@ impl<'c> Bodies<'c> {
                 let seen = self.frame.visible().into_iter().map(|(known, _)| known).filter(|known| known != RESULT);
                 let params = self.compiler.protocol.params.iter().map(|param| param.name.clone());
                 let known: Vec<String> = seen.chain(params).collect();
-                self.compiler.unknown(span, "variable or value", name, known.iter().map(String::as_str));
+                self.compiler.unknown(span, "variable", name, known.iter().map(String::as_str));
                 return None;
             }
         }

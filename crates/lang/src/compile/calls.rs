@@ -8,6 +8,7 @@ use super::*;
 use crate::ast::ExprKind as Form;
 use crate::diagnostics::counted;
 use std::collections::BTreeSet;
+use trivium_diagnostic::Code;
 
 /// What stands for the line of the object.
 const IMAGE: &str = "image";
@@ -35,7 +36,7 @@ impl Compiler {
             if self.diagnostics.is_empty() && !self.protocol.roles.iter().any(is_composed) {
                 let kind = self.protocol.objects[image.object.index()].clone();
                 let span = image.fields.first().map_or(Span::default(), |field| field.named.span);
-                self.error(span, format!("nobody composes the image of {kind}")).help(format!(
+                self.error(Code::Handler, span, format!("nobody composes the image of {kind}")).help(format!(
                     "write `on image {{ fill exclusive {{..}} }}` in a role of {kind} that lives `everywhere`"
                 ));
             }
@@ -46,13 +47,14 @@ impl Compiler {
             let Some(op) = self.protocol.op(&name.text) else { continue };
             let declared = self.protocol.ops[op.index()].clone();
             if let Some(arg) = declared.args.iter().find(|arg| !is_for_bodies(&arg.ty)) {
-                self.error(arg.span, "a body is passed numbers, truth values and objects")
+                self.error(Code::Handler, arg.span, "a body is passed numbers, truth values and objects")
                     .help("let a handler answer the call: leave the body out");
                 continue;
             }
             let names = params.iter().map(|param| &param.name);
             if let Some(taken) = names.into_iter().find(|name| name.text == IMAGE) {
-                self.error(taken.span, "`image` is what the line of the object holds").help("take another name");
+                self.error(Code::Handler, taken.span, "`image` is what the line of the object holds")
+                    .help("take another name");
                 continue;
             }
             let image = self.protocol.image_of(declared.object).cloned();
@@ -71,7 +73,7 @@ impl Compiler {
         let unsaid: Vec<(Span, String)> =
             events.filter(|(at, _)| !said.contains(&OpId::at(*at))).map(|(_, op)| (op.span, op.name.clone())).collect();
         for (span, name) in unsaid.into_iter().filter(|_| self.diagnostics.is_empty()).collect::<Vec<_>>() {
-            self.error(span, format!("no body says the event `{name}`"))
+            self.error(Code::Handler, span, format!("no body says the event `{name}`"))
                 .help(format!("write `tell {name}` in the body of a call, or remove the event"));
         }
     }
@@ -92,7 +94,11 @@ impl Bodies<'_> {
         if let (true, Some(result)) = (self.ends_open, &op.result) {
             let result = self.compiler.type_name(result);
             self.compiler
-                .error(op.span, format!("`{}` may end without its result, which is of type {result}", op.name))
+                .error(
+                    Code::Handler,
+                    op.span,
+                    format!("`{}` may end without its result, which is of type {result}", op.name),
+                )
                 .help("let each way through the body end with `return VALUE`");
         }
         let locals = self.frame.locals.iter().map(|local| Named {
@@ -114,12 +120,12 @@ impl Bodies<'_> {
             }
             (None, Some(wanted)) => {
                 let wanted = self.compiler.type_name(wanted);
-                self.compiler.error(span, format!("`return` needs a value of type {wanted} here"));
+                self.compiler.error(Code::Handler, span, format!("`return` needs a value of type {wanted} here"));
                 return None;
             }
             (Some(value), None) => {
                 self.compiler
-                    .error(value.span, format!("`{}` returns no value", declared.name))
+                    .error(Code::Handler, value.span, format!("`{}` returns no value", declared.name))
                     .help("write `return` alone, or give the call a type: `op NAME(..): TYPE`");
                 return None;
             }
@@ -132,7 +138,11 @@ impl Bodies<'_> {
     pub(super) fn act_alone(&mut self, look: &ast::Expr, span: Span) -> Option<()> {
         if !matches!(look.kind, Form::Ask(..) | Form::Swap { .. }) {
             self.compiler
-                .error(look.span, "in the body of a call stand looks at its image, `swap`, `tell` and `ask`")
+                .error(
+                    Code::Handler,
+                    look.span,
+                    "in the body of a call stand looks at its image, `swap`, `tell` and `ask`",
+                )
                 .help("what blocks hold, and other calls, are for programs and scenarios");
             return None;
         }
@@ -188,7 +198,7 @@ impl Bodies<'_> {
             let op = &self.compiler.protocol.ops[call.op.index()];
             let kind = self.compiler.protocol.objects[op.object.index()].clone();
             self.compiler
-                .error(span, format!("{kind} has no image to look at"))
+                .error(Code::Handler, span, format!("{kind} has no image to look at"))
                 .help(format!("declare what its line holds: `object {kind} image {{ held: bool }}`"));
             return None;
         }
@@ -201,13 +211,13 @@ impl Bodies<'_> {
             Some(Binding::Local(local)) if self.is_word(local.0) => {
                 let is_set = self.known.as_ref().is_none_or(|known| known.contains(&local.0));
                 if !is_set {
-                    self.compiler.error(span, format!("`{name}` may be looked at before it is set"));
+                    self.compiler.error(Code::Handler, span, format!("`{name}` may be looked at before it is set"));
                 }
                 is_set.then_some(())
             }
             _ => {
                 self.compiler
-                    .error(span, format!("`{name}` is nothing that the image has held"))
+                    .error(Code::Handler, span, format!("`{name}` is nothing that the image has held"))
                     .help(format!("`let {name} = image`, then `{name}.FIELD`, or `swap {name} with {{..}}`"));
                 None
             }
@@ -239,7 +249,9 @@ impl Bodies<'_> {
         let fields: &[(ast::Ident, ast::Expr)] = match &with.kind {
             Form::Record(fields) => fields,
             _ => {
-                self.compiler.error(with.span, "which fields change?").help("`swap v with {held: true}`");
+                self.compiler
+                    .error(Code::Handler, with.span, "which fields change?")
+                    .help("`swap v with {held: true}`");
                 return None;
             }
         };
@@ -271,7 +283,7 @@ impl Bodies<'_> {
         if !fits {
             let ty = self.compiler.type_name(&field.named.ty);
             self.compiler
-                .error(value.span, format!("this may be outside of {ty}"))
+                .error(Code::Handler, value.span, format!("this may be outside of {ty}"))
                 .help("what may go into it is known of numbers, of fields of the image, of parameters, and of what is made of these: `(v.turn + 1) % 4`");
             return None;
         }
@@ -328,7 +340,7 @@ impl Bodies<'_> {
         if declared.object != NODE && declared.object != own {
             let kind = protocol.objects[declared.object.index()].clone();
             self.compiler
-                .error(event.span, format!("`{name}` is about {kind}, and this call is not"))
+                .error(Code::Handler, event.span, format!("`{name}` is about {kind}, and this call is not"))
                 .help("the event is about the object of the call whose body says it");
             return None;
         }
@@ -340,12 +352,12 @@ impl Bodies<'_> {
                     format!("write `tell {name}`, or give it a result: `event {name}: bool`"),
                 ),
             };
-            self.compiler.error(event.span, message).help(help);
+            self.compiler.error(Code::Handler, event.span, message).help(help);
             return None;
         }
         if args.len() != declared.args.len() {
             let wanted = counted(declared.args.len(), "argument");
-            self.compiler.error(event.span, format!("`{name}` takes {wanted}, not {}", args.len()));
+            self.compiler.error(Code::Handler, event.span, format!("`{name}` takes {wanted}, not {}", args.len()));
             return None;
         }
         let mut values = Vec::new();
@@ -362,7 +374,7 @@ impl Bodies<'_> {
         let rest = self.without_looks(expr, &mut looks)?;
         if let Some(look) = looks.first() {
             self.compiler
-                .error(look.span, "an expression makes one look")
+                .error(Code::Handler, look.span, "an expression makes one look")
                 .help("others may act between two: keep this one in a variable, `let a = ..`");
             return None;
         }
@@ -400,7 +412,7 @@ impl Bodies<'_> {
             }
         });
         let Some(span) = wrong else { return Some(value) };
-        self.compiler.error(span, "an object is no number in a body, and a number is no object").help(
+        self.compiler.error(Code::Handler, span, "an object is no number in a body, and a number is no object").help(
             "an object is kept, said, returned, and compared by `==` and `!=` with another or with `none`; handlers see more of it",
         );
         None
@@ -426,8 +438,11 @@ impl Bodies<'_> {
             ty if is_number(ty) && fits(ty, &Type::Word) => Some(Type::Word),
             other => {
                 let other = self.compiler.type_name(other);
-                self.compiler
-                    .error(span, format!("a body keeps numbers, truth values and objects, and this is {other}"));
+                self.compiler.error(
+                    Code::Handler,
+                    span,
+                    format!("a body keeps numbers, truth values and objects, and this is {other}"),
+                );
                 None
             }
         }

@@ -4,6 +4,7 @@ use super::frame::{Binding, Frame};
 use super::*;
 use crate::ast::Item;
 use crate::diagnostics::counted;
+use trivium_diagnostic::Code;
 
 impl Compiler {
     pub(super) fn claims(&mut self, file: &ast::File) {
@@ -52,7 +53,7 @@ impl Compiler {
             return;
         }
         if let Some(span) = Self::promised_at(file, "release_consistency") {
-            self.error(span, "nothing synchronises here: `release_consistency` needs a call that releases")
+            self.error(Code::Claim, span, "nothing synchronises here: `release_consistency` needs a call that releases")
                 .help("name it: `release_consistency(release)` or `release_consistency(acquire, release)`; or promise `mutex` or `barrier`");
         }
     }
@@ -62,6 +63,7 @@ impl Compiler {
         if !(1..=2).contains(&word.args.len()) {
             let name = &word.name.text;
             self.error(
+                Code::Claim,
                 word.name.span,
                 format!(
                     "`{name}` names the call that copies, and where that is another the one that says that it is done"
@@ -87,7 +89,7 @@ impl Compiler {
             let what = format!("nothing says of which copy `{wait}` speaks");
             let help =
                 format!("let `{copy}` return the object that `{wait}` is about, or let both be about the same kind");
-            self.error(word.name.span, what).help(help);
+            self.error(Code::Claim, word.name.span, what).help(help);
             return None;
         }
         let first = file.items.iter().find_map(|item| match item {
@@ -106,7 +108,8 @@ impl Compiler {
         };
         let (Some(to), Some(from)) = (end("to"), end("from")) else {
             let what = format!("`{}` has no blocks `to` and `from`, so that nothing says what it copies", copied.name);
-            self.error(word.name.span, what).help("declare them: `op copy(to: block?, from: block?, n: 1..8): job?`");
+            self.error(Code::Claim, word.name.span, what)
+                .help("declare them: `op copy(to: block?, from: block?, n: 1..8): job?`");
             return None;
         };
         let (blocks, skip) = (argument("n"), argument("skip"));
@@ -117,7 +120,7 @@ impl Compiler {
         ];
         if let Some((name, _, says, range)) = numbers.into_iter().find(|(_, at, ..)| at.is_some_and(is_no_number)) {
             let what = format!("`{name}` of `{}` says {says}, and is no number", copied.name);
-            self.error(word.name.span, what).help(format!("give it a range: `{name}: {range}`"));
+            self.error(Code::Claim, word.name.span, what).help(format!("give it a range: `{name}: {range}`"));
             return None;
         }
         Some(Promise::Copies(Copies { copy, wait, to, from, blocks, skip, is_named_by_result }))
@@ -144,10 +147,10 @@ impl Compiler {
         let Some(span) = Self::promised_at(file, "copies") else { return };
         let quiet = self.protocol.assume_name(&Assume::Quiet(copies.copy, copies.wait));
         if self.protocol.assumptions.contains(&Assume::Quiet(copies.copy, copies.wait)) {
-            self.error(span, "`copies` says what loads return, and no promise compares them with copies")
+            self.error(Code::Claim, span, "`copies` says what loads return, and no promise compares them with copies")
                 .help("promise `last_write`, `sequential` or `coherent` as well");
         } else {
-            self.error(span, "`copies` needs to know who uses the memory while a copy is under way")
+            self.error(Code::Claim, span, "`copies` needs to know who uses the memory while a copy is under way")
                 .help(format!("say that nobody stores to the source or uses the destination: `assume {quiet}`"));
         }
     }
@@ -166,14 +169,14 @@ impl Compiler {
         let Some(span) = Self::assumed_at(file, "quiet") else { return };
         let name = protocol.assume_name(quiet);
         let copies = name.replacen("quiet", "copies", 1);
-        self.error(span, format!("`{name}` is about copies, and none by these calls are promised"))
+        self.error(Code::Claim, span, format!("`{name}` is about copies, and none by these calls are promised"))
             .help(format!("promise `{copies}`, also in a file that says `promises only`"));
     }
 
     /// The calls of `release_consistency`: none, the one that releases, or the one that acquires and the one that releases.
     fn release_consistency(&mut self, word: &ast::Word) -> Option<Promise> {
         if word.args.len() > 2 {
-            self.error(word.name.span, "`release_consistency` names at most 2 calls")
+            self.error(Code::Claim, word.name.span, "`release_consistency` names at most 2 calls")
                 .help("write `release_consistency(release)` or `release_consistency(acquire, release)`");
             return None;
         }
@@ -187,6 +190,7 @@ impl Compiler {
         if let Some(op) = [acquire, release].iter().flatten().find(has_body) {
             let name = self.protocol.ops[op.index()].name.clone();
             self.error(
+                Code::Claim,
                 word.name.span,
                 format!("`{name}` has a body, and is called where a fence stands: a handler answers it"),
             )
@@ -203,7 +207,7 @@ impl Compiler {
         let other = self.protocol.promises.iter().find(|other| clash(promise, other));
         let Some(other) = other.map(|other| self.protocol.promise_name(other)) else { return true };
         let name = self.protocol.promise_name(promise);
-        self.error(word.name.span, format!("`{name}` beside `{other}`: only one of them can be checked")).help(
+        self.error(Code::Claim, word.name.span, format!("`{name}` beside `{other}`: only one of them can be checked")).help(
             "keep the stronger: `last_write` and `sequential`, then `tso` or `release_consistency`, then `coherent`",
         );
         false
@@ -217,7 +221,7 @@ impl Compiler {
             return;
         }
         if let Some(span) = Self::promised_at(file, "last_phase") {
-            self.error(span, "`last_phase` needs one writer of a block in a phase")
+            self.error(Code::Claim, span, "`last_phase` needs one writer of a block in a phase")
                 .help("add `assume one_writer_per_phase` or `assume home_writes`");
         }
     }
@@ -225,7 +229,7 @@ impl Compiler {
     /// The calls that a promise or assumption names.
     fn calls(&mut self, word: &ast::Word, wanted: usize) -> Option<Vec<OpId>> {
         if word.args.len() != wanted {
-            self.error(word.name.span, format!("`{}` names {}", word.name.text, counted(wanted, "call")));
+            self.error(Code::Claim, word.name.span, format!("`{}` names {}", word.name.text, counted(wanted, "call")));
             return None;
         }
         word.args.iter().map(|arg| self.op_of(arg)).collect()
@@ -241,7 +245,7 @@ impl Compiler {
         let [one, other] =
             [first, second].map(|op| format!("`{}` about `{}`", op.name, self.protocol.objects[op.object.index()]));
         let what = format!("`{}` speaks of two calls about the same object: {one}, {other}", word.name.text);
-        self.error(word.name.span, what)
+        self.error(Code::Claim, word.name.span, what)
             .help("name calls whose first parameters are objects of one kind, or which have none");
         None
     }
@@ -253,7 +257,7 @@ impl Compiler {
             self.unknown(name.span, "call", &name.text, known.iter().map(String::as_str));
         }
         if found.is_some_and(|found| self.protocol.ops[found.index()].is_event) {
-            self.error(name.span, format!("`{}` is an event, which bodies of calls say", name.text))
+            self.error(Code::Claim, name.span, format!("`{}` is an event, which bodies of calls say", name.text))
                 .help("programs and scenarios make calls; name the call whose body says it");
             return None;
         }
@@ -387,7 +391,7 @@ impl Compiler {
     fn waits(&mut self, name: &ast::Ident, condition: &ast::Expr) {
         let Some(op) = self.op_of(name) else { return };
         if self.protocol.waits.iter().any(|wait| wait.op == op) {
-            self.error(name.span, format!("what `{}` waits for is said twice", name.text))
+            self.error(Code::Claim, name.span, format!("what `{}` waits for is said twice", name.text))
                 .help("join the two conditions with `and` or `or`");
             return;
         }

@@ -2,6 +2,7 @@
 
 use super::frame::{Binding, Frame};
 use super::*;
+use trivium_diagnostic::Code;
 use trivium_protocol::walk;
 
 impl Compiler {
@@ -22,7 +23,7 @@ impl Compiler {
             _ => {}
         });
         if let Some(span) = lists.first() {
-            self.error(*span, "an assumption cannot look into a list or an array that a call passes")
+            self.error(Code::Claim, *span, "an assumption cannot look into a list or an array that a call passes")
                 .help("look at it in the handler, or pass what matters as a scalar too");
             return;
         }
@@ -45,12 +46,12 @@ impl Compiler {
             return Some((EventKind::Op(op), self.protocol.ops[op.index()].object));
         };
         if !self.protocol.uses(BLOCK) {
-            self.error(word.name.span, "this protocol has no blocks to read or write")
+            self.error(Code::Claim, word.name.span, "this protocol has no blocks to read or write")
                 .help("assume something about a call that it declares");
             return None;
         }
         if !word.args.is_empty() {
-            self.error(word.args[0].span, format!("`{}` has no arguments here", word.name.text))
+            self.error(Code::Claim, word.args[0].span, format!("`{}` has no arguments here", word.name.text))
                 .help("the condition is about the block: `object`, and the state of the node's roles for it");
             return None;
         }

@@ -3,6 +3,7 @@
 use super::optional::is_none;
 use super::*;
 use crate::ast::Item;
+use trivium_diagnostic::Code;
 
 /// Most fields of a record, and arguments of a message, call or task.
 const MAX_FIELDS: usize = 16;
@@ -49,7 +50,7 @@ impl Compiler {
             Some(name) => self.protocol.name = name.text.clone(),
             None => {
                 let span = Span { file: 0, start: 0, end: 1 };
-                self.error(span, "a protocol's file begins with `protocol NAME`");
+                self.error(Code::Declaration, span, "a protocol's file begins with `protocol NAME`");
             }
         }
         self.processor(file);
@@ -66,7 +67,8 @@ impl Compiler {
         self.images_are_cached();
         if self.protocol.roles.is_empty() && self.diagnostics.is_empty() {
             let span = file.name.as_ref().map_or(Span::default(), |n| n.span);
-            self.error(span, "a protocol has at least one role").help("declare one: `role home of block { .. }`");
+            self.error(Code::Declaration, span, "a protocol has at least one role")
+                .help("declare one: `role home of block { .. }`");
         }
         self.messages(file);
         self.tasks();
@@ -82,6 +84,7 @@ impl Compiler {
         let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         if KEYWORDS.contains(&name.text.as_str()) && !(what == "role" && name.text == "home") {
             self.error(
+                Code::Name,
                 name.span,
                 format!("`{}` is a word of the language and cannot name {article} {what}", name.text),
             )
@@ -89,7 +92,7 @@ impl Compiler {
             return false;
         }
         if taken.into_iter().any(|t| *t == name.text) {
-            self.error(name.span, format!("there is already {article} {what} `{}`", name.text))
+            self.error(Code::Name, name.span, format!("there is already {article} {what} `{}`", name.text))
                 .help("choose another name");
             return false;
         }
@@ -127,12 +130,16 @@ impl Compiler {
             if let Some((check, span)) = check
                 && (check < lo || check > hi)
             {
-                self.error(span, format!("the parameter `{}` must be from {lo} to {hi}, not {check}", name.text));
+                self.error(
+                    Code::Declaration,
+                    span,
+                    format!("the parameter `{}` must be from {lo} to {hi}, not {check}", name.text),
+                );
             }
             let mut value = set.unwrap_or(declared);
             if value < lo || value > hi {
                 let what = format!("the parameter `{}` must be from {lo} to {hi}, not {value}", name.text);
-                let error = self.error(name.span, what);
+                let error = self.error(Code::Declaration, name.span, what);
                 if set.is_some() {
                     let own = &name.text;
                     error.help(format!(
@@ -189,7 +196,7 @@ impl Compiler {
     pub(super) fn fields(&mut self, fields: &[ast::Field], rule: &str, allowed: fn(&Type) -> bool) -> Vec<Named> {
         let mut named: Vec<Named> = Vec::new();
         if let Some(extra) = fields.get(MAX_FIELDS) {
-            self.error(extra.name.span, format!("there are more than {MAX_FIELDS} of these"))
+            self.error(Code::Declaration, extra.name.span, format!("there are more than {MAX_FIELDS} of these"))
                 .help("send or keep less at once");
             return named;
         }
@@ -208,7 +215,7 @@ impl Compiler {
                     }
                     _ => String::new(),
                 };
-                let error = self.error(field.name.span, rule);
+                let error = self.error(Code::Declaration, field.name.span, rule);
                 if !help.is_empty() {
                     error.help(help);
                 }
@@ -228,14 +235,20 @@ impl Compiler {
                 continue;
             }
             if let Some(expr) = holds.as_ref().filter(|_| *lossy || *duplicating) {
-                self.error(expr.span, "a lane that loses or duplicates messages is buffered").help(match queues {
-                    true => "leave `queues` out",
-                    false => "leave `holds` out: nobody knows when the place of a lost message is free again",
-                });
+                self.error(Code::Declaration, expr.span, "a lane that loses or duplicates messages is buffered").help(
+                    match queues {
+                        true => "leave `queues` out",
+                        false => "leave `holds` out: nobody knows when the place of a lost message is free again",
+                    },
+                );
             }
             if let Some(span) = merged.filter(|_| *unordered || *lossy || *duplicating) {
-                self.error(span, "a lane that is `merged` is `fifo`, and neither `lossy` nor `duplicating`")
-                    .help("leave `merged` out: without order, no message waits for another");
+                self.error(
+                    Code::Declaration,
+                    span,
+                    "a lane that is `merged` is `fifo`, and neither `lossy` nor `duplicating`",
+                )
+                .help("leave `merged` out: without order, no message waits for another");
             }
             let mut lane = Lane {
                 name: name.text.clone(),
@@ -285,7 +298,7 @@ impl Compiler {
                 self.protocol.lanes[own].behind = Some(LaneId::at(other));
                 continue;
             };
-            self.error(behind.span, what).help(help);
+            self.error(Code::Declaration, behind.span, what).help(help);
         }
     }
 
@@ -298,7 +311,7 @@ impl Compiler {
         let most = Lane::MOST;
         let ever = if holds.is_fixed() { "" } else { ", whatever the number of nodes" };
         let takes = lane.takes();
-        self.error(span, format!("a lane {takes} 1 to {most} messages, not {holds}{ever}"));
+        self.error(Code::Declaration, span, format!("a lane {takes} 1 to {most} messages, not {holds}{ever}"));
     }
 
     fn ops(&mut self, file: &ast::File) {
@@ -320,7 +333,8 @@ impl Compiler {
             let is_list_of_places =
                 |ty: &Type| matches!(ty, Type::List { of, .. } | Type::Array { of, .. } if names_places(of));
             if let Some(at) = args.iter().position(|arg| is_list_of_places(&arg.ty)) {
-                self.error(args[at].span, rule).help("pass what a list or an array has of them one by one");
+                self.error(Code::Declaration, args[at].span, rule)
+                    .help("pass what a list or an array has of them one by one");
             }
             let (object, object_may_be_none) = match args.first().map(|a| &a.ty) {
                 Some(Type::Object(kind)) => (*kind, false),
@@ -333,7 +347,7 @@ impl Compiler {
             let written = result.as_ref();
             let result = written.and_then(|ty| self.ty(ty));
             if result.as_ref().is_some_and(|ty| !types::is_scalar(ty) || *ty == Type::Thread) {
-                self.error(name.span, "the result of a call is a scalar")
+                self.error(Code::Declaration, name.span, "the result of a call is a scalar")
                     .help("return what is in it, or write to memory");
             }
             if let Some(result) = result.as_ref().filter(|_| object_may_be_none)
@@ -342,7 +356,8 @@ impl Compiler {
                 let (kind, result) = (&self.protocol.objects[object.index()], self.type_name(result));
                 let what =
                     format!("a call about no {kind} returns 0, `false` or `none`, and `{result}` has none of them");
-                self.error(name.span, what).help("let the result have one, or the first parameter no `?`");
+                self.error(Code::Declaration, name.span, what)
+                    .help("let the result have one, or the first parameter no `?`");
             }
             let op = Op {
                 name: name.text.clone(),
@@ -378,7 +393,7 @@ impl Compiler {
                 _ => RoleKind::Elsewhere,
             };
             if kind == RoleKind::Home && role.everywhere {
-                self.error(role.name.span, "the role `home` lives at the home only")
+                self.error(Code::Declaration, role.name.span, "the role `home` lives at the home only")
                     .help("choose another name, or remove `everywhere`");
             }
             let defers = role.defers.as_ref().and_then(|d| self.bound(d));
@@ -386,13 +401,14 @@ impl Compiler {
                 && (bound.at(1) < 1 || bound.at(COMPILED_FOR) > 65_536)
             {
                 self.error(
+                    Code::Declaration,
                     written.span,
                     format!("a role has room for at least 1 and at most 65536 deferred events, not for {bound}"),
                 );
             }
             self.action_heads(role);
             if role.states.is_empty() {
-                self.error(role.name.span, format!("the role `{}` has no state", role.name.text))
+                self.error(Code::Declaration, role.name.span, format!("the role `{}` has no state", role.name.text))
                     .help("declare at least one: `state Idle { .. }`");
             }
             let states = self.state_heads(role);
@@ -444,11 +460,12 @@ impl Compiler {
             self.fresh(&state.name, "state", &taken);
             let access = state.access.as_ref().map_or(Access::None, |a| access_of(&a.text));
             if access != Access::None && role.of.text != "block" {
-                self.error(state.name.span, "only states of a block give access")
+                self.error(Code::Declaration, state.name.span, "only states of a block give access")
                     .help(format!("`{}` is of {}", role.name.text, role.of.text));
             }
             if access != Access::None && self.protocol.cached {
                 self.error(
+                    Code::Declaration,
                     state.name.span,
                     "with `processor cached` states give no access: the processor's cache does",
                 )
@@ -457,7 +474,7 @@ impl Compiler {
             if let Some(span) = state.keeps
                 && role.of.text != "block"
             {
-                self.error(span, "only states of a block keep contents")
+                self.error(Code::Declaration, span, "only states of a block keep contents")
                     .help(format!("`{}` is of {}", role.name.text, role.of.text));
             }
             states.push(State {
@@ -498,20 +515,21 @@ impl Compiler {
             (ast::ExprKind::Name(n), Type::Bool) if n == "true" => 1,
             (ast::ExprKind::Name(n), Type::Bool) if n == "false" => 0,
             (_, Type::Bool) => {
-                self.error(expr.span, "a truth value is `true` or `false`").help("write one of the two");
+                self.error(Code::Declaration, expr.span, "a truth value is `true` or `false`")
+                    .help("write one of the two");
                 0
             }
             (_, Type::Int { lo, hi }) => match self.number(expr) {
                 Some(n) if n >= lo.at(1) && n <= hi.at(MAX_NODES) => n,
                 Some(n) => {
                     let ty = self.type_name(ty);
-                    self.error(expr.span, format!("{n} is not in {ty}"));
+                    self.error(Code::Declaration, expr.span, format!("{n} is not in {ty}"));
                     0
                 }
                 None => 0,
             },
             _ => {
-                self.error(expr.span, "only truth values and numbers have an initial value")
+                self.error(Code::Declaration, expr.span, "only truth values and numbers have an initial value")
                     .help("nodes start as none, sets and lists empty");
                 0
             }
@@ -530,6 +548,7 @@ impl Compiler {
                 Some(other) => {
                     let span = with.as_ref().map_or(Span::default(), |w| w.span);
                     self.error(
+                        Code::Declaration,
                         span,
                         format!("a message carries a `block`, `bytes`, `memory` or a `list`, not `{other}`"),
                     );
@@ -541,7 +560,8 @@ impl Compiler {
                 None if self.protocol.lanes.len() == 1 => Some(LaneId(0)),
                 None => {
                     let span = messages[0].0.span;
-                    self.error(span, "on which lane does this message travel?").help("add `on LANE`");
+                    self.error(Code::Declaration, span, "on which lane does this message travel?")
+                        .help("add `on LANE`");
                     None
                 }
             };

@@ -5,13 +5,14 @@ use super::optional::{self, coerced, is_none, plain};
 use super::places::Target;
 use super::types::{ANY_NODE, NUMBER, SOME_NODE, is_number, is_scalar, is_set};
 use super::*;
+use trivium_diagnostic::Code;
 
 impl Compiler {
     /// A number that is known now, such as `2 * k` of a parameter.
     pub(super) fn number(&mut self, expr: &ast::Expr) -> Option<i64> {
         let bound = self.bound(expr)?;
         if bound.per_node != 0 {
-            self.error(expr.span, "this must not depend on the number of nodes");
+            self.error(Code::Type, expr.span, "this must not depend on the number of nodes");
             return None;
         }
         Some(bound.constant)
@@ -25,7 +26,7 @@ impl Compiler {
         match (&lowered.kind, is_number(&lowered.ty)) {
             (ExprKind::Constant(bound), true) => Some(*bound),
             _ => {
-                self.error(expr.span, "expected a number that is known before the protocol runs")
+                self.error(Code::Type, expr.span, "expected a number that is known before the protocol runs")
                     .help("use numbers, parameters, `nodes`, `+`, `-`, `*`");
                 None
             }
@@ -79,7 +80,7 @@ impl Compiler {
             && (c.constant < lo.at(1).min(lo.at(MAX_NODES)) || c.constant > hi.at(MAX_NODES).max(hi.at(1)))
         {
             let wanted = self.type_name(wanted);
-            self.error(expr.span, format!("{c} is not in {wanted}"));
+            self.error(Code::Type, expr.span, format!("{c} is not in {wanted}"));
             return None;
         }
         Some(coerced(lowered, wanted))
@@ -90,13 +91,13 @@ impl Compiler {
         self.parts += 1;
         let span = expr.span;
         let make = |kind, ty| Some(Expr { kind, ty, span });
-        let before = self.diagnostics.list.len();
+        let before = self.diagnostics.len();
         if let ast::ExprKind::Member(base, member) = &expr.kind
             && let Some(found) = self.size_member(frame, base, member, span)
         {
             return Some(found);
         }
-        if self.diagnostics.list.len() > before {
+        if self.diagnostics.len() > before {
             return None;
         }
         if let Some(target) = self.target(frame, expr) {
@@ -112,7 +113,7 @@ impl Compiler {
                 }
             };
         }
-        if self.diagnostics.list.len() > before {
+        if self.diagnostics.len() > before {
             return None;
         }
         match &expr.kind {
@@ -157,7 +158,7 @@ impl Compiler {
             ast::ExprKind::Flight(message, to) => {
                 if frame.here || !frame.global {
                     let who = if frame.here { "an assumption" } else { "a handler" };
-                    self.error(span, format!("{who} cannot see messages on their way"))
+                    self.error(Code::Type, span, format!("{who} cannot see messages on their way"))
                         .help("`flight(..)` is for invariants");
                     return None;
                 }
@@ -174,22 +175,26 @@ impl Compiler {
             ast::ExprKind::Perform(perform) => self.performed(frame, perform, span),
             ast::ExprKind::Ask(..) | ast::ExprKind::Swap { .. } => {
                 let word = if matches!(expr.kind, ast::ExprKind::Ask(..)) { "ask" } else { "swap" };
-                self.error(span, format!("`{word}` is for the bodies of calls"))
+                self.error(Code::Type, span, format!("`{word}` is for the bodies of calls"))
                     .help("`op NAME(..) { .. }`: the thread that calls says it, and handlers answer");
                 None
             }
             ast::ExprKind::New(kind) => self.new_object(frame, kind, span),
             ast::ExprKind::LeadsTo(..) => {
-                self.error(span, "`leads_to` is no value")
+                self.error(Code::Type, span, "`leads_to` is no value")
                     .help("it stands alone in an invariant, or under one `all n:`: `invariant served: leads_to(P, Q)`");
                 None
             }
             ast::ExprKind::Record(_) => {
-                self.error(span, "a record value can only be assigned to a record variable or pushed on a list");
+                self.error(
+                    Code::Type,
+                    span,
+                    "a record value can only be assigned to a record variable or pushed on a list",
+                );
                 None
             }
             ast::ExprKind::Member(_, member) => {
-                self.error(member.span, format!("there is nothing called `{}` in this", member.text)).help(
+                self.error(Code::Type, member.span, format!("there is nothing called `{}` in this", member.text)).help(
                     "there are fields of records, variables of other roles, `.count` of sets and `.length` of lists",
                 );
                 None
@@ -200,11 +205,12 @@ impl Compiler {
                 make(ExprKind::Contents(copy, node), Type::Word)
             }
             ast::ExprKind::At(name, _) if self.is_copy(name) => {
-                self.error(span, "the access of a node is asked for").help("`access at n is (read, write)`");
+                self.error(Code::Type, span, "the access of a node is asked for")
+                    .help("`access at n is (read, write)`");
                 None
             }
             ast::ExprKind::Range(..) | ast::ExprKind::At(..) => {
-                self.error(span, "this is not a value");
+                self.error(Code::Type, span, "this is not a value");
                 None
             }
         }
@@ -230,7 +236,7 @@ impl Compiler {
         if frame.role.0 != u8::MAX || frame.global {
             match name {
                 "me" if self.protocol.is_ghost(frame.seen) => {
-                    self.error(span, "a ghost is on no node")
+                    self.error(Code::Type, span, "a ghost is on no node")
                         .help("the node that acts is the first argument of what it sees: `on write(n, v)`");
                     return None;
                 }
@@ -248,7 +254,7 @@ impl Compiler {
                     return self.origin(frame, frame.caller, ExprKind::Caller, Type::Thread, name, span);
                 }
                 "probe" => {
-                    self.error(span, "`probe` is asked what the processor's cache has")
+                    self.error(Code::Type, span, "`probe` is asked what the processor's cache has")
                         .help("`probe is shared`, `probe is (absent, leaving)`");
                     return None;
                 }
@@ -262,7 +268,11 @@ impl Compiler {
         }
         known.extend(self.protocol.params.iter().map(|p| p.name.clone()));
         known.extend(self.given(frame).map(String::from));
-        self.unknown(span, "variable or value", name, known.iter().map(String::as_str));
+        if frame.seen.0 != u8::MAX && !GIVEN.contains(&name) {
+            self.no_variable(span, name, &known);
+        } else {
+            self.unknown(span, "variable", name, known.iter().map(String::as_str));
+        }
         None
     }
 
@@ -300,7 +310,7 @@ impl Compiler {
             }
             Origin::Local(local) => Some(Expr { kind: ExprKind::Local(local), ty, span }),
             Origin::Nowhere => {
-                self.error(span, format!("there is no `{name}` here"))
+                self.error(Code::Type, span, format!("there is no `{name}` here"))
                     .help("a task, a timer and `initially` have none");
                 None
             }
@@ -337,13 +347,14 @@ impl Compiler {
             let address = self.expr_of(frame, index, &Type::Address)?;
             return Some(Expr { kind: ExprKind::Memory(Box::new(address)), ty: Type::Word, span });
         }
-        self.error(span, "only lists, arrays and `memory` have elements");
+        self.error(Code::Type, span, "only lists, arrays and `memory` have elements");
         None
     }
 
     fn function(&mut self, frame: &mut Frame, function: &ast::Expr, args: &[ast::Expr], span: Span) -> Option<Expr> {
         let ast::ExprKind::Name(name) = &function.kind else {
-            self.error(span, "this cannot be called in an expression").help("a `pop` stands alone: `let x = q.pop()`");
+            self.error(Code::Type, span, "this cannot be called in an expression")
+                .help("a `pop` stands alone: `let x = q.pop()`");
             return None;
         };
         let count = |n: usize| args.len() == n;
@@ -353,7 +364,7 @@ impl Compiler {
                 let named = self.expr(frame, &args[0])?;
                 if named.ty.object().is_none() {
                     let found = self.type_name(&named.ty);
-                    self.error(args[0].span, format!("`home(..)` is asked of an object, not of {found}"))
+                    self.error(Code::Type, args[0].span, format!("`home(..)` is asked of an object, not of {found}"))
                         .help("`home` alone is the home of the object that this is about");
                     return None;
                 }
@@ -384,7 +395,7 @@ impl Compiler {
             "room" if count(2) => {
                 self.only_in_handlers(frame, "room", span)?;
                 let ast::ExprKind::Name(lane) = &args[0].kind else {
-                    self.error(args[0].span, "expected the name of a lane");
+                    self.error(Code::Type, args[0].span, "expected the name of a lane");
                     return None;
                 };
                 let lane = self.lane_of(&ast::Ident { text: lane.clone(), span: args[0].span })?;
@@ -397,7 +408,7 @@ impl Compiler {
                     Type::NodeSet => SOME_NODE,
                     Type::IntSet { lo, hi } => Type::Int { lo: *lo, hi: *hi },
                     _ => {
-                        self.error(args[0].span, "`pick` takes an element of a set");
+                        self.error(Code::Type, args[0].span, "`pick` takes an element of a set");
                         return None;
                     }
                 };
@@ -433,7 +444,7 @@ impl Compiler {
         span: Span,
     ) -> Option<Expr> {
         if !frame.global || frame.here || frame.role.0 != u8::MAX {
-            self.error(span, "`all n:`, `any n:` and `count n:` are for invariants");
+            self.error(Code::Type, span, "`all n:`, `any n:` and `count n:` are for invariants");
             return None;
         }
         let quantifier = match quantifier {
@@ -459,12 +470,12 @@ impl Compiler {
         {
             return self.access_at(frame, node, states, span);
         }
-        let before = self.diagnostics.list.len();
+        let before = self.diagnostics.len();
         let Some((owner, role)) = self.owner(frame, role) else {
-            if self.diagnostics.list.len() > before {
+            if self.diagnostics.len() > before {
                 return None;
             }
-            self.error(role.span, "expected a role before `is`").help("`cache at n is Dirty`");
+            self.error(Code::Type, role.span, "expected a role before `is`").help("`cache at n is Dirty`");
             return None;
         };
         let mut ids = Vec::new();
@@ -491,12 +502,12 @@ impl Compiler {
     fn node_of_block(&mut self, frame: &mut Frame, what: &str, node: &ast::Expr, span: Span) -> Option<Box<Expr>> {
         if frame.here || !frame.global {
             let who = if frame.here { "an assumption" } else { "a handler" };
-            self.error(span, format!("{who} sees only its own node"))
+            self.error(Code::Type, span, format!("{who} sees only its own node"))
                 .help(format!("`{what} at NODE` is for invariants"));
             return None;
         }
         if frame.about != Some(BLOCK) {
-            self.error(span, format!("`{what} at NODE` is about a block"))
+            self.error(Code::Type, span, format!("`{what} at NODE` is about a block"))
                 .help("say it in an `invariant NAME of block`");
             return None;
         }
@@ -552,7 +563,7 @@ impl Compiler {
                 Type::IntSet { .. } => NUMBER,
                 other => {
                     let name = self.type_name(other);
-                    self.error(right.span, format!("expected a set after `in`, found {name}"));
+                    self.error(Code::Type, right.span, format!("expected a set after `in`, found {name}"));
                     return None;
                 }
             };
@@ -592,11 +603,15 @@ impl Compiler {
                 if matches!(left.ty, Type::Record(_)) {
                     let text = |span| self.diagnostics.sources.excerpt(span).to_string();
                     let (one, other) = (text(left.span), text(right.span));
-                    self.error(span, format!("`{one}` and `{other}` cannot be compared: they are {l} and {r}"))
-                        .help(format!("compare the fields of records: `{one}.F == {other}.F and ..`"));
+                    self.error(
+                        Code::Type,
+                        span,
+                        format!("`{one}` and `{other}` cannot be compared: they are {l} and {r}"),
+                    )
+                    .help(format!("compare the fields of records: `{one}.F == {other}.F and ..`"));
                     return None;
                 }
-                self.error(span, format!("{l} and {r} cannot be compared"));
+                self.error(Code::Type, span, format!("{l} and {r} cannot be compared"));
                 return None;
             }
             let equal = optional::equal(left, right, span);
@@ -612,7 +627,7 @@ impl Compiler {
             });
         }
         if matches!(left.ty, Type::Node { .. }) {
-            self.error(span, "nodes have no order and no arithmetic")
+            self.error(Code::Type, span, "nodes have no order and no arithmetic")
                 .help("`index(n)` is a node's number, `node(i)` the node of a number; they switch symmetry off");
             return None;
         }
@@ -630,7 +645,7 @@ impl Compiler {
             ">" => (Operator::Less, true, Type::Bool),
             ">=" => (Operator::LessEqual, true, Type::Bool),
             _ => {
-                self.error(span, format!("`{op}` is for sets"));
+                self.error(Code::Type, span, format!("`{op}` is for sets"));
                 return None;
             }
         };
@@ -648,7 +663,7 @@ impl Compiler {
     /// Arrays and lists are equal or not; everything else is asked of their elements.
     fn array_binary(&mut self, frame: &mut Frame, op: &str, left: Expr, right: &ast::Expr, span: Span) -> Option<Expr> {
         if !matches!(op, "==" | "!=") {
-            self.error(span, format!("`{op}` is not for arrays"))
+            self.error(Code::Type, span, format!("`{op}` is not for arrays"))
                 .help("arrays have `==` and `!=`; ask the rest of each element: `for n in all { .. c[n] .. }`");
             return None;
         }
@@ -687,7 +702,8 @@ impl Compiler {
                 return Some(Expr { kind: ExprKind::Not(Box::new(equal)), ty: Type::Bool, span });
             }
             _ => {
-                self.error(span, format!("`{op}` is not for sets")).help("sets have `+ - & == != in` and `.count`");
+                self.error(Code::Type, span, format!("`{op}` is not for sets"))
+                    .help("sets have `+ - & == != in` and `.count`");
                 return None;
             }
         };

@@ -5,12 +5,13 @@
 //! that are said of them are kept, and given to them by [`Compiler::extended_wait`].
 
 use crate::ast::{Arm, Await, Body, Clause, Extension, File, Ident, InClause, Initially, Item, Role};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
+use trivium_diagnostic::Code;
 use trivium_protocol::source::{Position, Span};
 use trivium_protocol::{RoleId, nearest};
 
 /// What is wrong with a file's extensions before the files that it uses are looked at.
-pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {
+pub(super) fn judge(file: &File, diagnostics: &mut Mistakes) {
     let uses = file.items.iter().any(|item| matches!(item, Item::Use { .. }));
     let mut before: Vec<&Extension> = Vec::new();
     for item in &file.items {
@@ -18,7 +19,7 @@ pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {
             && !uses
         {
             diagnostics
-                .error(*span, "there are no other promises: this file uses no other")
+                .error(Code::Extension, *span, "there are no other promises: this file uses no other")
                 .help("leave `only` out, or `use \"FILE\"` first");
         }
         let Item::Extend(extension) = item else { continue };
@@ -31,16 +32,16 @@ pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {
         if let Some(span) = declared {
             let place = diagnostics.sources.place(span);
             diagnostics
-                .error(extension.span, format!("this file declares the role `{}` itself", name.text))
+                .error(Code::Extension, extension.span, format!("this file declares the role `{}` itself", name.text))
                 .help(format!("it is at {place}, and replaces the one of a used file: write all of it there"));
         } else if !uses {
             diagnostics
-                .error(extension.span, "there is nothing to extend: this file uses no other")
+                .error(Code::Extension, extension.span, "there is nothing to extend: this file uses no other")
                 .help(format!("`use \"FILE\"` first, or declare the role: `role {} of .. {{`", name.text));
         } else if let Some(span) = twice {
             let place = diagnostics.sources.place(span);
             diagnostics
-                .error(extension.span, format!("this file extends the role `{}` twice", name.text))
+                .error(Code::Extension, extension.span, format!("this file extends the role `{}` twice", name.text))
                 .help(format!("it does so at {place}: write all of it there"));
         }
         before.push(extension);
@@ -48,7 +49,7 @@ pub(super) fn judge(file: &File, diagnostics: &mut Diagnostics) {
 }
 
 /// Applies all extensions, those of used files first.
-pub(super) fn apply(file: &mut File, diagnostics: &mut Diagnostics) {
+pub(super) fn apply(file: &mut File, diagnostics: &mut Mistakes) {
     let (extensions, mut items): (Vec<Item>, Vec<Item>) =
         std::mem::take(&mut file.items).into_iter().partition(|item| matches!(item, Item::Extend(_)));
     for item in &mut items {
@@ -71,9 +72,9 @@ pub(super) fn apply(file: &mut File, diagnostics: &mut Diagnostics) {
     file.items = items;
 }
 
-fn unknown(name: &Ident, what: &str, known: &[&str], diagnostics: &mut Diagnostics) {
+fn unknown(name: &Ident, what: &str, known: &[&str], diagnostics: &mut Mistakes) {
     let near = nearest(&name.text, known.iter().copied()).map(str::to_string);
-    let error = diagnostics.error(name.span, format!("there is no {what} `{}`", name.text));
+    let error = diagnostics.error(Code::Extension, name.span, format!("there is no {what} `{}`", name.text));
     match near {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None if !known.is_empty() && known.len() <= 12 => error.help(format!("there is `{}`", known.join("`, `"))),
@@ -81,7 +82,7 @@ fn unknown(name: &Ident, what: &str, known: &[&str], diagnostics: &mut Diagnosti
     }
 }
 
-fn extend(role: &mut Role, extension: Extension, diagnostics: &mut Diagnostics) {
+fn extend(role: &mut Role, extension: Extension, diagnostics: &mut Mistakes) {
     head(role, &extension, diagnostics);
     let Extension { added, replaced, .. } = extension;
     let whose = role.name.text.clone();
@@ -94,12 +95,16 @@ fn extend(role: &mut Role, extension: Extension, diagnostics: &mut Diagnostics) 
         (Some((_, before)), Some((_, span)), _) => {
             let place = diagnostics.sources.place(before);
             diagnostics
-                .error(span, format!("the role `{whose}` has an `otherwise` line already"))
+                .error(Code::Extension, span, format!("the role `{whose}` has an `otherwise` line already"))
                 .help(format!("it is at {place}; `replace otherwise ..` puts this in its place"));
         }
         (None, _, Some((_, span))) => {
             diagnostics
-                .error(span, format!("the role `{whose}` has no `otherwise` line that could be replaced"))
+                .error(
+                    Code::Extension,
+                    span,
+                    format!("the role `{whose}` has no `otherwise` line that could be replaced"),
+                )
                 .help("remove `replace`");
         }
         (_, new, put) => role.otherwise = put.or(new).or(role.otherwise),
@@ -110,18 +115,22 @@ fn extend(role: &mut Role, extension: Extension, diagnostics: &mut Diagnostics) 
 }
 
 /// What is so initially is said once, and can be replaced as a whole.
-fn initially(role: &mut Role, added: Option<Initially>, replaced: Option<Initially>, diagnostics: &mut Diagnostics) {
+fn initially(role: &mut Role, added: Option<Initially>, replaced: Option<Initially>, diagnostics: &mut Mistakes) {
     let whose = &role.name.text;
     match (&role.initially, &added, &replaced) {
         (Some(before), Some(new), _) => {
             let place = diagnostics.sources.place(before.span);
             diagnostics
-                .error(new.span, format!("the role `{whose}` says already what is so initially"))
+                .error(Code::Extension, new.span, format!("the role `{whose}` says already what is so initially"))
                 .help(format!("it does at {place}; `replace initially {{ .. }}` puts this in its place"));
         }
         (None, _, Some(new)) => {
             diagnostics
-                .error(new.span, format!("the role `{whose}` has no `initially` that could be replaced"))
+                .error(
+                    Code::Extension,
+                    new.span,
+                    format!("the role `{whose}` has no `initially` that could be replaced"),
+                )
                 .help("remove `replace`");
         }
         _ => {}
@@ -130,18 +139,22 @@ fn initially(role: &mut Role, added: Option<Initially>, replaced: Option<Initial
 }
 
 /// What an extension says again of the role's head is the same there; only the defer space may be another.
-fn head(role: &mut Role, extension: &Extension, diagnostics: &mut Diagnostics) {
+fn head(role: &mut Role, extension: &Extension, diagnostics: &mut Mistakes) {
     if let Some(of) = &extension.of
         && (of.text != role.of.text || extension.added.everywhere != role.everywhere)
     {
         let place = diagnostics.sources.place(role.name.span);
         let everywhere = if role.everywhere { " everywhere" } else { "" };
         diagnostics
-            .error(of.span, format!("the role `{}` is of {}{everywhere}", role.name.text, role.of.text))
+            .error(
+                Code::Extension,
+                of.span,
+                format!("the role `{}` is of {}{everywhere}", role.name.text, role.of.text),
+            )
             .help(format!("it is declared at {place}; `extend role {} {{` is enough", role.name.text));
     } else if extension.added.everywhere && !role.everywhere {
         diagnostics
-            .error(extension.span, format!("the role `{}` does not live everywhere", role.name.text))
+            .error(Code::Extension, extension.span, format!("the role `{}` does not live everywhere", role.name.text))
             .help(format!("`extend role {} {{` is enough", role.name.text));
     }
     if extension.added.defers.is_some() {
@@ -152,7 +165,7 @@ fn head(role: &mut Role, extension: &Extension, diagnostics: &mut Diagnostics) {
 
 struct Members<'a> {
     role: &'a str,
-    diagnostics: &'a mut Diagnostics,
+    diagnostics: &'a mut Mistakes,
 }
 
 impl Members<'_> {
@@ -178,6 +191,7 @@ impl Members<'_> {
             let near = nearest(&wanted.text, known.iter().copied()).map(str::to_string);
             self.diagnostics
                 .error(
+                    Code::Extension,
                     wanted.span,
                     format!("the role `{}` has no {what} `{}` that could be replaced", self.role, wanted.text),
                 )
@@ -195,6 +209,7 @@ impl Members<'_> {
                 };
                 self.diagnostics
                     .error(
+                        Code::Extension,
                         wanted.span,
                         format!("the role `{}` has {article} {what} `{}` already", self.role, wanted.text),
                     )
@@ -207,7 +222,7 @@ impl Members<'_> {
 }
 
 /// Gives a role's states the clauses of one file; those of waiting states are kept for later.
-fn clauses(role: &mut Role, list: Vec<InClause>, diagnostics: &mut Diagnostics) {
+fn clauses(role: &mut Role, list: Vec<InClause>, diagnostics: &mut Mistakes) {
     let is_waiting = |state: &Ident| state.text.contains(['.', '|', '(']);
     let mut waiting = Vec::new();
     for written in &list {
@@ -259,7 +274,7 @@ struct StateClauses<'a> {
 impl StateClauses<'_> {
     /// Adds one file's clauses to those of the files that it uses: guarded ones before them, in their order; what replaces a
     /// clause at its place.
-    fn merge(&mut self, new: &[&InClause], excepted: &[Ident], diagnostics: &mut Diagnostics) {
+    fn merge(&mut self, new: &[&InClause], excepted: &[Ident], diagnostics: &mut Mistakes) {
         let removed = self.remove_replaced(new, excepted, diagnostics);
         let mut guarded = 0;
         for added in new {
@@ -286,7 +301,11 @@ impl StateClauses<'_> {
                 let (event, place) = (event.clone(), diagnostics.sources.place(span));
                 if span.file == added.clause.span.file {
                     diagnostics
-                        .error(added.clause.span, format!("`{}` answers `{event}` already", self.state))
+                        .error(
+                            Code::Extension,
+                            added.clause.span,
+                            format!("`{}` answers `{event}` already", self.state),
+                        )
                         .help(format!("it does so at {place}: remove one of them"));
                 } else {
                     self.answered(added, &event, place, diagnostics);
@@ -304,7 +323,7 @@ impl StateClauses<'_> {
         &mut self,
         new: &[&InClause],
         excepted: &[Ident],
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut Mistakes,
     ) -> Vec<(String, Span)> {
         let replaced = new.iter().filter(|c| c.replaces);
         let events: Vec<&Ident> = replaced.flat_map(|c| c.clause.events.iter().map(|e| &e.name)).collect();
@@ -315,6 +334,7 @@ impl StateClauses<'_> {
             if !there {
                 diagnostics
                     .error(
+                        Code::Extension,
                         event.span,
                         format!(
                             "no clause of `{}` answers `{}`, so that nothing can be replaced",
@@ -336,7 +356,7 @@ impl StateClauses<'_> {
     }
 
     /// A message that an `await` waits for: the body of its arm can be another. Whether the clause is about such a message.
-    fn awaited(&mut self, added: &InClause, diagnostics: &mut Diagnostics) -> bool {
+    fn awaited(&mut self, added: &InClause, diagnostics: &mut Mistakes) -> bool {
         let Some(arm) = self.arms.iter_mut().find(|a| names(&added.clause, &a.message.text)) else { return false };
         let name = arm.message.text.clone();
         if !added.replaces {
@@ -352,6 +372,7 @@ impl StateClauses<'_> {
             }
             _ => diagnostics
                 .error(
+                    Code::Extension,
                     added.clause.span,
                     format!("`{name}` is what `{}` waits for: what it does then stands in braces", self.state),
                 )
@@ -360,17 +381,19 @@ impl StateClauses<'_> {
         true
     }
 
-    fn answered(&self, added: &InClause, event: &str, place: Position, diagnostics: &mut Diagnostics) {
+    fn answered(&self, added: &InClause, event: &str, place: Position, diagnostics: &mut Mistakes) {
         let awaited = self.arms.iter().any(|a| a.message.text == event);
         let guard = if awaited || added.clause.guard.is_some() {
             ""
         } else {
             ", and a clause with a guard (`when ..`) is tried before a clause"
         };
-        diagnostics.error(added.clause.span, format!("`{}` answers `{event}` already", self.state)).help(format!(
-            "it does so at {place}; `replace in {} on {event} ..` puts this in its place{guard}",
-            self.state
-        ));
+        diagnostics
+            .error(Code::Extension, added.clause.span, format!("`{}` answers `{event}` already", self.state))
+            .help(format!(
+                "it does so at {place}; `replace in {} on {event} ..` puts this in its place{guard}",
+                self.state
+            ));
     }
 }
 

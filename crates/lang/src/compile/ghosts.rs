@@ -5,6 +5,7 @@ use super::types::SOME_NODE;
 use super::*;
 use crate::ast::{Item, StatementKind as S};
 use crate::diagnostics::counted;
+use trivium_diagnostic::Code;
 
 /// Most words that a ghost is told of an event: those that an event can bring.
 const MOST_TOLD: usize = 8;
@@ -22,7 +23,7 @@ impl Compiler {
             }
             let Some(object) = self.object_kind(&ghost.of) else { continue };
             if object == NODE || !self.protocol.uses(object) {
-                self.error(ghost.of.span, format!("a ghost cannot be of `{}`", ghost.of.text))
+                self.error(Code::Claim, ghost.of.span, format!("a ghost cannot be of `{}`", ghost.of.text))
                     .help("a ghost is of `block`, or of a declared kind of object that a role is about");
                 continue;
             }
@@ -95,20 +96,20 @@ impl Compiler {
         let Some((watched, event, told)) = self.watched(role, clause) else { return };
         let span = clause.event.name.span;
         if self.protocol.ghosts[g].clauses.iter().any(|(other, _)| *other == watched) {
-            self.error(span, "an earlier clause of the ghost sees this already").help("put both into one");
+            self.error(Code::Claim, span, "an earlier clause of the ghost sees this already").help("put both into one");
             return;
         }
         let names = clause.event.args.as_deref().unwrap_or(&[]);
         if names.len() > told.len() || told.len() > MOST_TOLD {
             let most = told.len().min(MOST_TOLD);
-            self.error(span, format!("a ghost is told {} here at most", counted(most, "thing"))).help(
+            self.error(Code::Claim, span, format!("a ghost is told {} here at most", counted(most, "thing"))).help(
                 "`read(node, value)`, `write(node, value)`, `CALL(node, arguments)`, `return CALL(node, result)`",
             );
             return;
         }
-        let before = self.diagnostics.list.len();
+        let before = self.diagnostics.len();
         clause.body.iter().for_each(|statement| self.only_watches(statement));
-        if self.diagnostics.list.len() > before {
+        if self.diagnostics.len() > before {
             return;
         }
         let word =
@@ -141,7 +142,7 @@ impl Compiler {
         };
         if let Some((watched, event)) = access.filter(|_| !clause.returned) {
             if object != BLOCK {
-                self.error(span, format!("only ghosts of a block see `{name}`"));
+                self.error(Code::Claim, span, format!("only ghosts of a block see `{name}`"));
                 return None;
             }
             return Some((watched, event, vec![SOME_NODE, Type::Word]));
@@ -154,14 +155,14 @@ impl Compiler {
         };
         let declared = &self.protocol.ops[op.index()];
         if declared.is_event {
-            self.error(span, format!("`{name}` is an event, which bodies of calls say: no ghost sees it"))
+            self.error(Code::Claim, span, format!("`{name}` is an event, which bodies of calls say: no ghost sees it"))
                 .help("watch the call whose body says it");
             return None;
         }
         if declared.object != object {
             let (wanted, found) =
                 (self.protocol.objects[declared.object.index()].clone(), self.protocol.objects[object.index()].clone());
-            self.error(span, format!("the call `{name}` is about `{wanted}`, this ghost about `{found}`"));
+            self.error(Code::Claim, span, format!("the call `{name}` is about `{wanted}`, this ghost about `{found}`"));
             return None;
         }
         let more: Vec<Type> = match clause.returned {
@@ -185,8 +186,12 @@ impl Compiler {
         let (wanted, found) = (of(ghost), of(frame.seen));
         if wanted != found {
             let [wanted, found] = [wanted, found].map(|kind| self.protocol.objects[kind.index()].clone());
-            self.error(base.span, format!("the ghost `{name}` is about {wanted}, and this is done for {found}"))
-                .help("a handler tells the ghosts of its own object");
+            self.error(
+                Code::Claim,
+                base.span,
+                format!("the ghost `{name}` is about {wanted}, and this is done for {found}"),
+            )
+            .help("a handler tells the ghosts of its own object");
         }
         Some(ghost)
     }
@@ -223,7 +228,7 @@ impl Compiler {
             S::Assign { target, .. } if !is_memory(target) => {}
             S::Let { .. } | S::Call(_) | S::Assert(_) => {}
             _ => {
-                self.error(statement.span, "a ghost only watches")
+                self.error(Code::Claim, statement.span, "a ghost only watches")
                     .help("it may assign to its variables, branch, loop and `assert`");
             }
         }
@@ -232,12 +237,12 @@ impl Compiler {
     /// Notes that a ghost, or a claim, asks for what only a node's handler sees.
     pub(super) fn only_in_handlers(&mut self, frame: &Frame, what: &str, span: Span) -> Option<()> {
         if frame.global {
-            self.error(span, format!("only a handler can look at `{what}`"))
+            self.error(Code::Claim, span, format!("only a handler can look at `{what}`"))
                 .help("say it about the states of the roles");
             return None;
         }
         if self.protocol.is_ghost(frame.seen) {
-            self.error(span, format!("a ghost has no `{what}`: it is on no node"))
+            self.error(Code::Claim, span, format!("a ghost has no `{what}`: it is on no node"))
                 .help("it sees its own variables, and what it is told");
             return None;
         }
@@ -251,12 +256,12 @@ impl Compiler {
         }
         let name = self.protocol.roles[role.index()].name.clone();
         if self.protocol.is_ghost(frame.seen) {
-            self.error(span, format!("a ghost cannot look at `{name}`"))
+            self.error(Code::Claim, span, format!("a ghost cannot look at `{name}`"))
                 .help("it sees its own variables, and what it is told; an invariant can compare the two");
             return None;
         }
         if self.protocol.is_ghost(role) {
-            self.error(span, format!("the protocol cannot look at the ghost `{name}`"))
+            self.error(Code::Claim, span, format!("the protocol cannot look at the ghost `{name}`"))
                 .help("ghosts are there for `check` alone: look at them in invariants; a handler may tell one something, `GHOST.ACTION(..)`");
             return None;
         }

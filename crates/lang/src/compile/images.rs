@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::types::{NUMBER, fixed_range, is_for_bodies};
 use super::*;
+use trivium_diagnostic::Code;
 
 fn at(kind: ExprKind, ty: Type, span: Span) -> Expr {
     Expr { kind, ty, span }
@@ -46,7 +47,7 @@ impl Compiler {
                 };
                 let object = ObjectKindId::at(object);
                 if kind.up_to.is_some() {
-                    self.error(kind.name.span, "objects that handlers make have no image")
+                    self.error(Code::Handler, kind.name.span, "objects that handlers make have no image")
                         .help("leave `up to` out: a line has its object all the time");
                 }
                 self.image(object, fields, kind.name.span);
@@ -65,7 +66,7 @@ impl Compiler {
                     i64::BITS - hi.constant.leading_zeros()
                 }
                 _ => {
-                    self.error(field.span, rule)
+                    self.error(Code::Handler, field.span, rule)
                         .help("`held: bool`, `turn: 0..3`: nodes and ranges that depend on `nodes` stay in the role");
                     continue;
                 }
@@ -74,11 +75,16 @@ impl Compiler {
             at += bits.max(1);
         }
         if at > Image::MOST_BITS {
-            self.error(span, format!("an image has at most {} bits, and these fields take {at}", Image::MOST_BITS))
-                .help("keep what the processor does not look at in the role");
+            self.error(
+                Code::Handler,
+                span,
+                format!("an image has at most {} bits, and these fields take {at}", Image::MOST_BITS),
+            )
+            .help("keep what the processor does not look at in the role");
         }
         if fields.is_empty() {
-            self.error(span, "an image without fields says nothing").help("`object lock image { held: bool }`");
+            self.error(Code::Handler, span, "an image without fields says nothing")
+                .help("`object lock image { held: bool }`");
         }
         let name = format!("image of {}", self.protocol.objects[object.index()]);
         self.image_records.push(RecordId::at(self.protocol.records.len()));
@@ -91,7 +97,7 @@ impl Compiler {
         let Some(image) = self.protocol.images.first() else { return };
         if !self.protocol.cached && self.protocol.roles.iter().any(|role| role.object == BLOCK) {
             let span = image.fields.first().map_or(Span::default(), |field| field.named.span);
-            self.error(span, "a protocol with images and with blocks has cached processors")
+            self.error(Code::Handler, span, "a protocol with images and with blocks has cached processors")
                 .help("declare `processor cached`, and answer requests for blocks with `fill`");
         }
         self.protocol.cached = true;
@@ -110,7 +116,11 @@ impl Compiler {
                 let args = self.fields(&event.params, rule, is_for_bodies);
                 let result = event.result.as_ref().and_then(|ty| self.ty(ty));
                 if result.as_ref().is_some_and(|ty| !is_for_bodies(ty)) {
-                    self.error(event.name.span, "the result of an event is a number, a truth value or an object");
+                    self.error(
+                        Code::Handler,
+                        event.name.span,
+                        "the result of an event is a number, a truth value or an object",
+                    );
                 }
                 self.protocol.ops.push(Op {
                     name: event.name.text.clone(),
@@ -144,13 +154,13 @@ impl Compiler {
         let (image, fields) = match (image, fields) {
             (None, None) => return Some(vec![StepKind::Fill(line)]),
             (None, Some(fields)) => {
-                self.error(fields.span, "a block is filled with the engine's contents of it")
+                self.error(Code::Handler, fields.span, "a block is filled with the engine's contents of it")
                     .help("leave the fields out: they are for images");
                 return None;
             }
             (Some(image), None) => {
                 let names: Vec<String> = image.fields.iter().map(|f| format!("{}: ..", f.named.name)).collect();
-                self.error(span, "with what? An image has nothing but what the engine composes")
+                self.error(Code::Handler, span, "with what? An image has nothing but what the engine composes")
                     .help(format!("`fill {line} {{{}}}`", names.join(", ")));
                 return None;
             }
@@ -175,7 +185,7 @@ impl Compiler {
     ) -> Option<Vec<StepKind>> {
         self.needs_cache(frame, "take", span)?;
         if self.image_of_role(frame.seen).is_none() {
-            self.error(span, "`take` of a block gives no value: its contents go to the engine's side")
+            self.error(Code::Handler, span, "`take` of a block gives no value: its contents go to the engine's side")
                 .help(format!("write `take {line}` alone"));
             return None;
         }

@@ -3,6 +3,7 @@
 
 use super::frame::{Frame, Origin, Scope};
 use super::*;
+use trivium_diagnostic::Code;
 use trivium_protocol::walk::{expressions, place_of, visit};
 
 impl Compiler {
@@ -15,9 +16,9 @@ impl Compiler {
         frame.initially = true;
         frame.scopes.push(Scope::default());
         let mut steps = Vec::new();
-        let before = self.diagnostics.list.len();
+        let before = self.diagnostics.len();
         self.statements(&mut frame, &written.body, &mut steps);
-        if self.diagnostics.list.len() == before {
+        if self.diagnostics.len() == before {
             self.only_begins(r, &steps);
         }
         self.protocol.roles[r].initially = Some(frame.into_handler(name, 0, None, steps, written.span));
@@ -31,7 +32,7 @@ impl Compiler {
                 visit(expr, &mut |e| foreign = foreign.or(beyond(e).map(|what| (e.span, what))));
             }
             if let Some((span, what)) = foreign {
-                self.error(span, format!("`initially` cannot look at {what}"))
+                self.error(Code::Type, span, format!("`initially` cannot look at {what}"))
                     .help("it sees `me`, `home`, `object`, `nodes`, parameters, and the variables of its own record");
             }
             match &step.kind {
@@ -45,8 +46,12 @@ impl Compiler {
                 StepKind::Goto(state) => self.begins_in(r, *state, step.span),
                 other => {
                     if let Some(what) = does_more(other) {
-                        self.error(step.span, format!("`initially` cannot {what}: nothing else is there yet"))
-                            .help("it may assign to the variables of its record, branch, loop, `assert` and `goto`");
+                        self.error(
+                            Code::Type,
+                            step.span,
+                            format!("`initially` cannot {what}: nothing else is there yet"),
+                        )
+                        .help("it may assign to the variables of its record, branch, loop, `assert` and `goto`");
                     }
                 }
             }
@@ -60,11 +65,12 @@ impl Compiler {
         let (first_name, name) = (first.name.clone(), wanted.name.clone());
         if wanted.access != first.access {
             let (access, first_access) = (wanted.access, first.access);
-            self.error(span, format!("a record cannot begin in `{name}`, which gives the access {access}")).help(
-                format!("what a node may do with its copy at first is what `{first_name}` gives: {first_access}"),
-            );
+            self.error(Code::Type, span, format!("a record cannot begin in `{name}`, which gives the access {access}"))
+                .help(format!(
+                    "what a node may do with its copy at first is what `{first_name}` gives: {first_access}"
+                ));
         } else if wanted.timer.is_some() {
-            self.error(span, format!("a record cannot begin in `{name}`, which has an `after`"))
+            self.error(Code::Type, span, format!("a record cannot begin in `{name}`, which has an `after`"))
                 .help("its time begins when the state is entered, and nobody enters it here");
         }
     }

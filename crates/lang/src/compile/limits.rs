@@ -1,6 +1,7 @@
 //! How many there may be of anything that has a number: identifiers are small, and none may be cut short.
 
 use super::*;
+use trivium_diagnostic::Code;
 
 /// Most states of a role, those that awaits make among them.
 pub(super) const MAX_STATES: usize = 1000;
@@ -34,7 +35,7 @@ impl Compiler {
         }
         let found: Vec<_> = counts.into_iter().filter(|(count, most, ..)| count > most).collect();
         for (_, most, what, span) in &found {
-            self.error(*span, format!("{most} {what} are possible, not more"))
+            self.error(Code::Size, *span, format!("{most} {what} are possible, not more"))
                 .help("declare less, or make it two protocols");
         }
         !found.is_empty()

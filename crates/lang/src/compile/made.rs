@@ -7,6 +7,7 @@ use super::frame::Frame;
 use super::performs::constant;
 use super::types::{NUMBER, SOME_NODE};
 use super::*;
+use trivium_diagnostic::Code;
 use trivium_protocol::walk::changed_place;
 
 /// Most objects of a kind that a node may have made at one time.
@@ -93,6 +94,7 @@ impl Compiler {
                 let most = self.number(up_to).unwrap_or(1);
                 if !(1..=MAX_MADE).contains(&most) {
                     self.error(
+                        Code::Handler,
                         up_to.span,
                         format!("a node has from 1 to {MAX_MADE} objects of such a kind, not {most}"),
                     );
@@ -115,14 +117,19 @@ impl Compiler {
             let object = self.protocol.roles[r].object;
             if let (Some(made), Some(initially)) = (self.protocol.made_kind(object), &role.initially) {
                 let kind = self.protocol.objects[made.object.index()].clone();
-                self.error(initially.span, format!("records of a `{kind}`, which is made, have no `initially`"))
-                    .help("let an action set what is new, and call it where the object is made");
+                self.error(
+                    Code::Handler,
+                    initially.span,
+                    format!("records of a `{kind}`, which is made, have no `initially`"),
+                )
+                .help("let an action set what is new, and call it where the object is made");
             }
             let first = role.states.first().into_iter().flat_map(|state| &state.clauses);
             let timer = first.flat_map(|clause| &clause.events).find(|event| event.after.is_some());
             if let (Some(made), Some(timer)) = (self.protocol.made_kind(object), timer) {
                 let kind = self.protocol.objects[made.object.index()].clone();
                 self.error(
+                    Code::Handler,
                     timer.name.span,
                     format!("a free `{kind}` is in this state, the first, and does nothing by itself"),
                 )
@@ -142,7 +149,7 @@ impl Compiler {
         let lists = args.filter(|arg| matches!(&arg.ty, Type::List { of, .. } | Type::Array { of, .. } if names(of)));
         let wrong: Vec<Span> = lists.map(|arg| arg.span).collect();
         for span in wrong {
-            self.error(span, "a list or an array of a call has no objects that handlers make")
+            self.error(Code::Handler, span, "a list or an array of a call has no objects that handlers make")
                 .help("pass them one by one, each a parameter");
         }
     }
@@ -155,12 +162,12 @@ impl Compiler {
             return None;
         };
         let Some(made) = self.protocol.made_kind(ObjectKindId::at(found)).cloned() else {
-            self.error(kind.span, format!("objects of the kind `{}` are not made", kind.text))
+            self.error(Code::Handler, kind.span, format!("objects of the kind `{}` are not made", kind.text))
                 .help(format!("declare how many of them a node may have: `object {} up to 4`", kind.text));
             return None;
         };
         if frame.performs.is_none() || frame.wait.is_some() {
-            self.error(span, "nothing can be made here")
+            self.error(Code::Handler, span, "nothing can be made here")
                 .help(format!("make it in a statement before: `let j = new {}`", kind.text));
             return None;
         }
@@ -192,14 +199,14 @@ impl Compiler {
     /// `free object`: its records at home become as at first, and its slot is free.
     pub(super) fn free(&mut self, frame: &mut Frame, object: &ast::Expr, span: Span) -> Option<Vec<StepKind>> {
         if !matches!(&object.kind, ast::ExprKind::Name(name) if name == "object") {
-            self.error(object.span, "an object is freed by one of its own roles")
+            self.error(Code::Handler, object.span, "an object is freed by one of its own roles")
                 .help("write `free object` in an action of such a role, and call it: `source[j].end()`");
             return None;
         }
         let seen = &self.protocol.roles[frame.seen.index()];
         let Some(made) = self.protocol.made_kind(seen.object).cloned() else {
             let kind = self.protocol.objects[seen.object.index()].clone();
-            self.error(span, format!("objects of the kind `{kind}` are not made, and so not freed"))
+            self.error(Code::Handler, span, format!("objects of the kind `{kind}` are not made, and so not freed"))
                 .help(format!("declare how many of them a node may have: `object {kind} up to 4`"));
             return None;
         };
@@ -307,8 +314,12 @@ impl Compiler {
             let Some(place) = changed_place(kind) else { continue };
             if self.protocol.made.iter().any(|made| made.role == place.role) {
                 let name = self.protocol.roles[place.role.index()].name.clone();
-                self.error(span, format!("`{name}` is kept by `new` and `free`, and only looked at otherwise"))
-                    .help("make an object, or free it");
+                self.error(
+                    Code::Handler,
+                    span,
+                    format!("`{name}` is kept by `new` and `free`, and only looked at otherwise"),
+                )
+                .help("make an object, or free it");
             }
             match &place.owner {
                 Owner::RoleOf(_, object) => asked.extend(self.must_live((**object).clone())),
@@ -361,8 +372,12 @@ impl Compiler {
             condition = binary(Operator::Or, condition, at_first, Type::Bool);
             let name = self.protocol.claim_of_made(&made);
             if self.protocol.invariants.iter().any(|invariant| invariant.name == name) {
-                self.error(span, format!("there is already an invariant `{name}`, which is added for this kind"))
-                    .help("choose another name for it");
+                self.error(
+                    Code::Handler,
+                    span,
+                    format!("there is already an invariant `{name}`, which is added for this kind"),
+                )
+                .help("choose another name for it");
             }
             self.protocol.invariants.push(Invariant { name, object: made.object, condition, locals: 1 });
         }

@@ -31,10 +31,11 @@ mod types;
 mod waiting;
 
 use crate::ast;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
 use crate::lexer::lex;
 use crate::parse::parse;
 use std::rc::Rc;
+use trivium_diagnostic::{Code, Diagnostics};
 use trivium_protocol::source::{SourceMap, Span};
 use trivium_protocol::*;
 
@@ -65,41 +66,66 @@ pub struct Options<'a> {
 /// assert_eq!(protocol.roles[0].states[0].name, "Idle");
 /// ```
 pub fn compile(name: &str, text: &str, options: &Options) -> Result<Protocol, Diagnostics> {
-    let (parsed, about, diagnostics) = read(name, text, options)?;
-    let mut compiler = Compiler::new(diagnostics, about);
-    compiler.declare(&parsed, options);
-    if compiler.too_many() {
-        return compiler.finish();
+    let (parsed, about, mut mistakes) = gathered(name, text, options);
+    // What could be read may be wrong too.
+    if mistakes.iter().all(|mistake| mistake.code == Code::Syntax) {
+        let none = Mistakes::new(mistakes.sources.clone());
+        match compiled(&parsed, about, none, options) {
+            Ok(protocol) if mistakes.is_empty() => return Ok(protocol),
+            Ok(_) => {}
+            Err(found) if mistakes.is_empty() => mistakes = found,
+            Err(found) => mistakes.add_unrelated(found),
+        }
     }
-    compiler.roles();
-    compiler.call_bodies(&parsed);
-    compiler.ghosts(&parsed);
-    compiler.claims(&parsed);
-    compiler.claims_of_made();
-    if !compiler.too_many() && compiler.diagnostics.is_empty() {
-        crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
-    }
-    compiler.finish()
+    mistakes.finish();
+    Err(mistakes.into())
 }
 
-/// Reads a protocol with the files that it uses. What is returned beside it has noted nothing yet, and knows the texts.
-pub(crate) fn read(name: &str, text: &str, options: &Options) -> Result<(ast::File, String, Diagnostics), Diagnostics> {
+/// Compiles what has been read.
+fn compiled(parsed: &ast::File, about: String, none: Mistakes, options: &Options) -> Result<Protocol, Mistakes> {
+    let mut compiler = Compiler::new(none, about);
+    compiler.declare(parsed, options);
+    if !compiler.too_many() {
+        compiler.roles();
+        compiler.call_bodies(parsed);
+        compiler.ghosts(parsed);
+        compiler.claims(parsed);
+        compiler.claims_of_made();
+        if !compiler.too_many() && compiler.diagnostics.is_empty() {
+            crate::analyse::analyse(&mut compiler.protocol, &mut compiler.diagnostics);
+        }
+    }
+    if compiler.diagnostics.is_empty() {
+        compiler.protocol.sources = compiler.diagnostics.sources;
+        Ok(compiler.protocol)
+    } else {
+        Err(compiler.diagnostics)
+    }
+}
+
+/// All items of a protocol, and the files that they stand in.
+pub(crate) fn read(name: &str, text: &str, options: &Options) -> Result<(ast::File, SourceMap), Diagnostics> {
+    let (parsed, _, mut mistakes) = gathered(name, text, options);
+    if mistakes.is_empty() {
+        return Ok((parsed, mistakes.sources));
+    }
+    mistakes.finish();
+    Err(mistakes.into())
+}
+
+/// All items of a protocol and of the files that it uses, as far as they could be read, with what extends them put where it belongs; what
+/// the first file says about itself; and what is wrong.
+fn gathered(name: &str, text: &str, options: &Options) -> (ast::File, String, Mistakes) {
     let mut sources = SourceMap::default();
     let file = sources.add(name, text);
-    let mut diagnostics = Diagnostics::new(sources);
+    let mut mistakes = Mistakes::new(sources);
     let (tokens, about) = lex(file, text);
-    let mut parsed = parse(&tokens, &mut diagnostics);
-    include(&mut parsed, options, &mut diagnostics, &mut vec![name.to_string()], &mut Vec::new());
-    if diagnostics.is_empty() {
-        extend::apply(&mut parsed, &mut diagnostics);
-        made::add_roles(&mut parsed);
-    }
-    if diagnostics.is_empty() {
-        Ok((parsed, about, diagnostics))
-    } else {
-        diagnostics.finish();
-        Err(diagnostics)
-    }
+    let mut parsed = parse(&tokens, &mut mistakes);
+    include(&mut parsed, options, &mut mistakes, &mut vec![name.to_string()], &mut Vec::new());
+    let mut of_extensions = Mistakes::new(mistakes.sources.clone());
+    extend::apply(&mut parsed, &mut of_extensions);
+    made::add_roles(&mut parsed);
+    (parsed, about, if mistakes.is_empty() { of_extensions } else { mistakes })
 }
 
 /// Replaces each `use` by the items of the file it names, except those that the using file declares itself: so a
@@ -107,7 +133,7 @@ pub(crate) fn read(name: &str, text: &str, options: &Options) -> Result<(ast::Fi
 fn include(
     file: &mut ast::File,
     options: &Options,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &mut Mistakes,
     inside: &mut Vec<String>,
     done: &mut Vec<String>,
 ) {
@@ -123,7 +149,7 @@ fn include(
         let name = beside(diagnostics.sources.name(span.file), &name);
         if inside.contains(&name) {
             diagnostics
-                .error(span, format!("\"{name}\" uses itself, by way of this line"))
+                .error(Code::Declaration, span, format!("\"{name}\" uses itself, by way of this line"))
                 .help("remove one of the `use` lines");
             continue;
         }
@@ -137,12 +163,12 @@ fn include(
                     true => trivium_files::SAVE_AS_TEXT,
                     false => "the name is looked up beside the file that uses it",
                 };
-                diagnostics.error(span, format!("\"{name}\" cannot be read: {why}")).help(help);
+                diagnostics.error(Code::File, span, format!("\"{name}\" cannot be read: {why}")).help(help);
                 continue;
             }
         };
         if done.len() >= MAX_FILES {
-            diagnostics.error(span, format!("a protocol uses at most {MAX_FILES} files"));
+            diagnostics.error(Code::Declaration, span, format!("a protocol uses at most {MAX_FILES} files"));
             continue;
         }
         done.push(name.clone());
@@ -158,6 +184,12 @@ fn include(
     all.extend(extensions);
     file.items = all;
 }
+
+/// Names are listed if there are at most so many.
+const MOST_LISTED: usize = 12;
+
+/// Names that the language gives.
+const GIVEN: [&str; 6] = ["sender", "me", "home", "nodes", "object", "caller"];
 
 /// Most files of a protocol.
 const MAX_FILES: usize = 64;
@@ -255,7 +287,9 @@ struct Answers {
 }
 
 struct Compiler {
-    diagnostics: Diagnostics,
+    diagnostics: Mistakes,
+    /// What the states of the role that is looked at leave open.
+    unanswered: Vec<(usize, EventKind)>,
     protocol: Protocol,
     /// The roles as written, in the order of `protocol.roles`.
     asts: Rc<Vec<ast::Role>>,
@@ -280,7 +314,7 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn new(diagnostics: Diagnostics, about: String) -> Compiler {
+    fn new(diagnostics: Mistakes, about: String) -> Compiler {
         let objects = vec!["block".into(), "node".into()];
         let protocol = Protocol { about, objects, ..Protocol::default() };
         Compiler {
@@ -289,6 +323,7 @@ impl Compiler {
             asts: Rc::default(),
             image_records: Vec::new(),
             spelled_out: Vec::new(),
+            unanswered: Vec::new(),
             answers: Vec::new(),
             pending: Vec::new(),
             expanding: Vec::new(),
@@ -299,8 +334,20 @@ impl Compiler {
         }
     }
 
-    fn error(&mut self, span: Span, message: impl Into<String>) -> &mut crate::diagnostics::Diagnostic {
-        self.diagnostics.error(span, message)
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> crate::diagnostics::Noted<'_> {
+        self.diagnostics.error(code, span, message)
+    }
+
+    /// Notes an unknown variable of a role.
+    fn no_variable(&mut self, span: Span, name: &str, known: &[String]) {
+        if nearest(name, known.iter().map(String::as_str)).is_some() {
+            return self.unknown(span, "variable", name, known.iter().map(String::as_str));
+        }
+        let listed = if known.is_empty() || known.len() > MOST_LISTED { String::new() } else { known.join("`, `") };
+        let listed = if listed.is_empty() { listed } else { format!("there is `{listed}`; ") };
+        let message = format!("there is no variable `{name}`");
+        let help = format!("{listed}a new one is declared in its role, `var {name}: ..`, or here, `let {name} = ..`");
+        self.diagnostics.unrelated(Code::Name, span, message).help(help);
     }
 
     /// Notes an unknown name, with the nearest known one.
@@ -308,22 +355,12 @@ impl Compiler {
         let known: Vec<&str> = known.into_iter().collect();
         // Where the name itself is known, it means nothing here.
         let near = nearest(name, known.iter().copied()).filter(|near| *near != name).map(str::to_string);
-        let listed = if known.len() <= 12 { known.join("`, `") } else { String::new() };
-        let diagnostic = self.error(span, format!("there is no {what} `{name}`"));
+        let listed = if known.len() <= MOST_LISTED { known.join("`, `") } else { String::new() };
+        let diagnostic = self.diagnostics.unrelated(Code::Name, span, format!("there is no {what} `{name}`"));
         match near {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None if !listed.is_empty() => diagnostic.help(format!("there is `{listed}`")),
             None => {}
-        }
-    }
-
-    fn finish(mut self) -> Result<Protocol, Diagnostics> {
-        if self.diagnostics.is_empty() {
-            self.protocol.sources = self.diagnostics.sources;
-            Ok(self.protocol)
-        } else {
-            self.diagnostics.finish();
-            Err(self.diagnostics)
         }
     }
 }

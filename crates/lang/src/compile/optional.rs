@@ -5,6 +5,7 @@
 use super::Compiler;
 use super::types::NUMBER;
 use crate::ast;
+use trivium_diagnostic::Code;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
@@ -112,7 +113,8 @@ impl Compiler {
         }
         let name = self.type_name(wanted);
         let optional = if *wanted == NUMBER { "0..9?".into() } else { format!("{name}?") };
-        self.error(span, format!("`none` is no {name}")).help(format!("what may be none has the type `{optional}`"));
+        self.error(Code::Type, span, format!("`none` is no {name}"))
+            .help(format!("what may be none has the type `{optional}`"));
         None
     }
 
@@ -124,14 +126,15 @@ impl Compiler {
                 let least = lo.at(1).min(lo.at(COMPILED_FOR));
                 let most = hi.at(1).max(hi.at(COMPILED_FOR));
                 if least <= -1 && most >= -1 {
-                    self.error(span, format!("-1 stands for `none`, and {name} has it"))
+                    self.error(Code::Type, span, format!("-1 stands for `none`, and {name} has it"))
                         .help("take numbers from 0 on, or keep a bool beside it");
                     return ty;
                 }
             }
             Type::Bool | Type::Address | Type::Word => {}
             other => {
-                self.error(span, format!("only scalars can be optional, not {name}")).help("use a bool beside it");
+                self.error(Code::Type, span, format!("only scalars can be optional, not {name}"))
+                    .help("use a bool beside it");
                 return other;
             }
         }
@@ -148,7 +151,7 @@ impl Compiler {
                 "{what} of `{}` is or has a `word?`, but each number of 64 bits in C is a word: none is left for `none`",
                 op.name
             );
-            self.error(span, message)
+            self.error(Code::Type, span, message)
                 .help("take a range, `0..1000?`, beside which -1 is none, or a bool beside the word");
         }
     }

@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::types::{NUMBER, SOME_NODE};
 use super::*;
 use crate::ast::{Asker, OtherEnd};
+use trivium_diagnostic::Code;
 
 impl Compiler {
     /// `perform ..` as a statement: what is loaded goes to the program's own memory, and what is stored may come from there.
@@ -19,7 +20,7 @@ impl Compiler {
         let mut perform = self.access(frame, written, is_range, span)?;
         let Some(other_end) = other_end else {
             if perform.kind == PerformKind::Read {
-                self.error(span, "what is loaded goes nowhere").help(
+                self.error(Code::Handler, span, "what is loaded goes nowhere").help(
                     "`let w = perform read(a, n)`, or `perform read(a, n) to p`, a place of the program's own memory",
                 );
                 return None;
@@ -28,12 +29,16 @@ impl Compiler {
         };
         match (perform.whose, other_end) {
             (PerformFor::Thread, _) => {
-                self.error(span, "what a thread has asked for goes to the thread, and comes from it, as a value")
-                    .help("`let w = perform read(a, n) as t`, and send w to the thread's node, for `complete with`");
+                self.error(
+                    Code::Handler,
+                    span,
+                    "what a thread has asked for goes to the thread, and comes from it, as a value",
+                )
+                .help("`let w = perform read(a, n) as t`, and send w to the thread's node, for `complete with`");
                 return None;
             }
             (PerformFor::ProgramOf, OtherEnd::To(place) | OtherEnd::From(place)) => {
-                self.error(place.span, "the program's own memory is that of this node, and the access is another's")
+                self.error(Code::Handler, place.span, "the program's own memory is that of this node, and the access is another's")
                     .help("`with perform read(a, n) for m` and `perform write(a, n) for m from payload` move bytes by messages");
                 return None;
             }
@@ -47,11 +52,11 @@ impl Compiler {
                 PerformKind::WriteData
             }
             (_, OtherEnd::To(place)) => {
-                self.error(place.span, "only a load goes to a place of the program's memory");
+                self.error(Code::Handler, place.span, "only a load goes to a place of the program's memory");
                 return None;
             }
             (_, OtherEnd::From(_) | OtherEnd::Payload) => {
-                self.error(span, "only a store comes from elsewhere");
+                self.error(Code::Handler, span, "only a store comes from elsewhere");
                 return None;
             }
         };
@@ -66,7 +71,7 @@ impl Compiler {
         let ast::ExprKind::Perform(written) = &access.kind else { return None };
         let mut perform = self.access(frame, written, false, access.span)?;
         if perform.kind != PerformKind::Read || perform.asked() {
-            self.error(access.span, "a message carries what is loaded for a program: no other access").help(
+            self.error(Code::Handler, access.span, "a message carries what is loaded for a program: no other access").help(
                 "`with perform read(a, n)`, or `for m` behind it; what a thread asks for is a value, and an argument",
             );
             return None;
@@ -86,13 +91,13 @@ impl Compiler {
     /// `perform ..` within a statement: it comes before the rest of the statement, and what it gives is a local.
     pub(super) fn performed(&mut self, frame: &mut Frame, written: &ast::Perform, span: Span) -> Option<Expr> {
         if frame.performs.is_none() {
-            self.error(span, "an access cannot be performed here")
+            self.error(Code::Handler, span, "an access cannot be performed here")
                 .help("perform it in a statement before: `let w = perform read(a, n)`");
             return None;
         }
         let perform = self.access(frame, written, false, span)?;
         if perform.kind == PerformKind::Write {
-            self.error(span, "a store gives no value").help("let it be a statement by itself");
+            self.error(Code::Handler, span, "a store gives no value").help("let it be a statement by itself");
             return None;
         }
         let result = self.before(frame, perform, span);
@@ -103,7 +108,7 @@ impl Compiler {
     fn access(&mut self, frame: &mut Frame, written: &ast::Perform, is_range: bool, span: Span) -> Option<Perform> {
         let word = written.what.text.as_str();
         if frame.wait.is_some() {
-            self.error(span, "`perform` cannot stand in a `while waiting` clause")
+            self.error(Code::Handler, span, "`perform` cannot stand in a `while waiting` clause")
                 .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
             return None;
         }
@@ -115,8 +120,12 @@ impl Compiler {
             _ => (PerformKind::Rmw, "rmw(address, size, operation, operand, expected)", 4..=5),
         };
         if !counts.contains(&written.args.len()) {
-            self.error(written.what.span, format!("`perform {word}` does not take {} arguments", written.args.len()))
-                .help(format!("`perform {form}`"));
+            self.error(
+                Code::Handler,
+                written.what.span,
+                format!("`perform {word}` does not take {} arguments", written.args.len()),
+            )
+            .help(format!("`perform {form}`"));
             return None;
         }
         let (size, operands) = match (kind, &written.args[1..]) {
@@ -195,8 +204,12 @@ impl Compiler {
             return Some(());
         }
         let kind = self.protocol.objects[role.object.index()].clone();
-        self.error(span, format!("an access is performed on a block, but this role is about a `{kind}`"))
-            .help("perform it in a handler or an action of a role of `block`");
+        self.error(
+            Code::Handler,
+            span,
+            format!("an access is performed on a block, but this role is about a `{kind}`"),
+        )
+        .help("perform it in a handler or an action of a role of `block`");
         None
     }
 }

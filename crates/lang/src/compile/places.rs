@@ -2,6 +2,7 @@
 
 use super::frame::{Binding, Frame};
 use super::*;
+use trivium_diagnostic::Code;
 
 /// What a name with members turned out to be.
 pub(super) enum Target {
@@ -76,6 +77,7 @@ impl Compiler {
         trivium_protocol::walk::visit(index, &mut |part| picks |= trivium_protocol::orders::picks_node(part));
         if picks {
             self.error(
+                Code::Handler,
                 index.span,
                 "this element is looked at more than once, and `pick` may take another node each time",
             )
@@ -150,12 +152,12 @@ impl Compiler {
                 };
                 if frame.here || !frame.global {
                     let who = if frame.here { "an assumption" } else { "a handler" };
-                    self.error(expr.span, format!("{who} sees only its own node"))
+                    self.error(Code::Handler, expr.span, format!("{who} sees only its own node"))
                         .help("`ROLE at NODE` is for invariants");
                     return None;
                 }
                 if self.protocol.is_ghost(role) {
-                    self.error(expr.span, format!("the ghost `{}` is on no node", name.text))
+                    self.error(Code::Handler, expr.span, format!("the ghost `{}` is on no node", name.text))
                         .help("there is one for each object: write its name alone");
                     return None;
                 }
@@ -172,13 +174,14 @@ impl Compiler {
         let declared = &self.protocol.roles[role.index()];
         let (name, kind, is_ghost) = (declared.name.clone(), declared.object, declared.kind == RoleKind::Ghost);
         if is_ghost {
-            self.error(span, format!("an assumption cannot look at the ghost `{name}`"))
+            self.error(Code::Handler, span, format!("an assumption cannot look at the ghost `{name}`"))
                 .help("ghosts are there for `check` alone; an assumption holds for programs too");
             return None;
         }
         if kind != NODE && Some(kind) != frame.about {
             let kind = self.protocol.objects[kind.index()].clone();
-            self.error(span, format!("`{name}` is about `{kind}`: which one?")).help(format!("write `{name}[OBJECT]`"));
+            self.error(Code::Handler, span, format!("`{name}` is about `{kind}`: which one?"))
+                .help(format!("write `{name}[OBJECT]`"));
             return None;
         }
         Some((Owner::Role(role), role))
@@ -192,7 +195,7 @@ impl Compiler {
         let [kind, about] = [Some(kind), frame.about].map(|kind| &self.protocol.objects[kind.unwrap_or(NODE).index()]);
         let what = format!("`{name}` is about `{kind}`, and this claim about `{about}`");
         let help = format!("claim it of each `{kind}`, or keep what both need in a role of `node`");
-        self.error(span, what).help(help);
+        self.error(Code::Handler, span, what).help(help);
         None
     }
 
@@ -202,7 +205,8 @@ impl Compiler {
             let home = Expr { kind: ExprKind::Home, ty: types::SOME_NODE, span };
             return Some((Owner::At(role, Box::new(home)), role));
         }
-        self.error(span, "which node's?").help("write `ROLE at n` under `all n:`, `any n:` or `count n:`");
+        self.error(Code::Handler, span, "which node's?")
+            .help("write `ROLE at n` under `all n:`, `any n:` or `count n:`");
         None
     }
 

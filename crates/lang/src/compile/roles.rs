@@ -5,6 +5,7 @@ use super::types::{NUMBER, OPERATION};
 use super::*;
 use crate::ast::{Body, Otherwise};
 use crate::diagnostics::counted;
+use trivium_diagnostic::Code;
 
 /// The events of a block's role that are neither messages nor calls.
 const BLOCK_EVENTS: [(&str, EventKind); 7] = [
@@ -67,8 +68,12 @@ impl Compiler {
                 let before = self.protocol.messages[id.index()].role;
                 if before.0 != u8::MAX && before.index() != r {
                     let other = self.protocol.roles[before.index()].name.clone();
-                    self.error(name.span, format!("the role `{other}` already handles the message `{}`", name.text))
-                        .help("each message is handled by one role: use two names");
+                    self.error(
+                        Code::Answer,
+                        name.span,
+                        format!("the role `{other}` already handles the message `{}`", name.text),
+                    )
+                    .help("each message is handled by one role: use two names");
                     continue;
                 }
                 let message = &mut self.protocol.messages[id.index()];
@@ -85,6 +90,7 @@ impl Compiler {
         if !matches!(role.kind, RoleKind::Everywhere | RoleKind::Agent) {
             let role = role.name.clone();
             self.error(
+                Code::Answer,
                 name.span,
                 format!("`{}` comes from threads of any node, and `{role}` is not on each", name.text),
             )
@@ -98,7 +104,8 @@ impl Compiler {
             let message = &self.protocol.messages[m];
             if message.role.0 == u8::MAX {
                 let (span, name) = (message.span, message.name.clone());
-                self.error(span, format!("no role handles the message `{name}`")).help("handle it or remove it");
+                self.error(Code::Answer, span, format!("no role handles the message `{name}`"))
+                    .help("handle it or remove it");
             }
         }
         for o in 0..self.protocol.ops.len() {
@@ -109,10 +116,11 @@ impl Compiler {
                 (declared.span, declared.name.clone(), if declared.is_event { "event" } else { "call" });
             match (is_handled, self.spelled_out.contains(&OpId(o as u16))) {
                 (false, false) => {
-                    self.error(span, format!("no role handles the {what} `{name}`")).help("handle it or remove it");
+                    self.error(Code::Answer, span, format!("no role handles the {what} `{name}`"))
+                        .help("handle it or remove it");
                 }
                 (true, true) => {
-                    self.error(span, format!("the call `{name}` has a body, and a role handles it, too"))
+                    self.error(Code::Answer, span, format!("the call `{name}` has a body, and a role handles it, too"))
                         .help("remove one of them: `event` is what a body says to its engine");
                 }
                 _ => {}
@@ -132,8 +140,12 @@ impl Compiler {
                     self.protocol.roles.iter().filter(answers).map(|r| (r.span, r.name.clone())).collect();
                 if let [(_, first), (span, second), ..] = &roles[..] {
                     let name = self.protocol.ops[o].name.clone();
-                    self.error(*span, format!("on one node both `{first}` and `{second}` handle the call `{name}`"))
-                        .help("one role of a node answers a call; let it call an action of the other");
+                    self.error(
+                        Code::Answer,
+                        *span,
+                        format!("on one node both `{first}` and `{second}` handle the call `{name}`"),
+                    )
+                    .help("one role of a node answers a call; let it call an action of the other");
                     break;
                 }
             }
@@ -153,7 +165,7 @@ impl Compiler {
                 self.protocol.roles.iter().filter(gives).map(|r| (r.span, r.name.clone())).collect();
             if let [(_, first), (span, second), ..] = &roles[..] {
                 let whom = if is_home { "at a block's home" } else { "away from a block's home" };
-                self.error(*span, format!("{whom}, both `{first}` and `{second}` give access to it"))
+                self.error(Code::Answer, *span, format!("{whom}, both `{first}` and `{second}` give access to it"))
                     .help("one role of a node gives access; let the other call its actions");
             }
         }
@@ -173,7 +185,7 @@ impl Compiler {
                             Otherwise::Stall => "stall",
                             Otherwise::Impossible => "impossible",
                         };
-                        self.error(clause.span, "a guard needs a handler in braces")
+                        self.error(Code::Answer, clause.span, "a guard needs a handler in braces")
                             .help(format!("write `on X when G {{ {word} }}`"));
                     }
                     self.direct(r, s, kind, *what, clause.span);
@@ -189,7 +201,8 @@ impl Compiler {
     /// `on EVENT defer`, `on EVENT impossible`; behind clauses with guards it is what happens when none of these holds.
     fn direct(&mut self, r: usize, s: usize, event: EventKind, what: Otherwise, span: Span) {
         if what == Otherwise::Stall && matches!(event, EventKind::Timer | EventKind::Task(_)) {
-            self.error(span, "a task or a timer cannot stall").help("leave the clause out, or say what happens");
+            self.error(Code::Answer, span, "a task or a timer cannot stall")
+                .help("leave the clause out, or say what happens");
             return;
         }
         // `on prefetch as M`, where M is deferred or impossible: nobody waits for what is not answered.
@@ -204,7 +217,8 @@ impl Compiler {
         let guarded = match &self.answers[r][s].list[at].1 {
             Answer::Handlers(list) if self.is_guarded(r, list) => list.clone(),
             _ => {
-                self.error(span, "an earlier clause answers this event already").help("remove one of them");
+                self.error(Code::Answer, span, "an earlier clause answers this event already")
+                    .help("remove one of them");
                 return;
             }
         };
@@ -263,28 +277,36 @@ impl Compiler {
         }
         match name {
             "writeback" if of_block && !self.protocol.cached => {
-                self.error(event.name.span, "`writeback` is about a processor's cache, which this protocol has not")
-                    .help("declare `processor cached`; with tagged processors there is `evict`");
+                self.error(
+                    Code::Answer,
+                    event.name.span,
+                    "`writeback` is about a processor's cache, which this protocol has not",
+                )
+                .help("declare `processor cached`; with tagged processors there is `evict`");
                 None
             }
             _ if of_blocks.is_some_and(EventKind::is_hint) && !matches!(clause.body, Body::Steps(_) | Body::As(_)) => {
-                self.error(event.name.span, format!("`{name}` is a hint: where nothing answers it, nothing happens"))
-                    .help(format!("leave this out, or write `on {name} {{ .. }}`"));
+                self.error(
+                    Code::Answer,
+                    event.name.span,
+                    format!("`{name}` is a hint: where nothing answers it, nothing happens"),
+                )
+                .help(format!("leave this out, or write `on {name} {{ .. }}`"));
                 None
             }
             _ if of_block && of_blocks.is_some() => of_blocks,
             _ if of_blocks.is_some() => {
-                self.error(event.name.span, format!("only roles of a block have the event `{name}`"));
+                self.error(Code::Answer, event.name.span, format!("only roles of a block have the event `{name}`"));
                 None
             }
             "after" => {
                 if event.after.is_none() {
-                    self.error(event.name.span, "after how long?").help("`on after TIME { .. }`");
+                    self.error(Code::Answer, event.name.span, "after how long?").help("`on after TIME { .. }`");
                 }
                 let time = event.after.as_ref().and_then(|t| self.bound(t))?;
                 let state = &mut self.protocol.roles[frame.role.index()].states[frame.state.index()];
                 if state.timer.replace(time).is_some() {
-                    self.error(clause.span, "a state has at most one `after`");
+                    self.error(Code::Answer, clause.span, "a state has at most one `after`");
                 }
                 Some(EventKind::Timer)
             }
@@ -300,8 +322,12 @@ impl Compiler {
                             self.protocol.objects[wanted.index()].clone(),
                             self.protocol.objects[found.index()].clone(),
                         );
-                        self.error(event.name.span, format!("the call `{name}` is about `{w}`, this role about `{f}`"))
-                            .help("the first parameter of a call names its object");
+                        self.error(
+                            Code::Answer,
+                            event.name.span,
+                            format!("the call `{name}` is about `{w}`, this role about `{f}`"),
+                        )
+                        .help("the first parameter of a call names its object");
                         return None;
                     }
                     return Some(EventKind::Op(id));
@@ -310,8 +336,12 @@ impl Compiler {
                     if matches!(clause.body, Body::Otherwise(Otherwise::Impossible)) {
                         return Some(EventKind::Task(task));
                     }
-                    self.error(event.name.span, format!("what the task `{name}` does is said where it is declared"))
-                        .help(format!("a state can only say `on {name} impossible`"));
+                    self.error(
+                        Code::Answer,
+                        event.name.span,
+                        format!("what the task `{name}` does is said where it is declared"),
+                    )
+                    .help(format!("a state can only say `on {name} impossible`"));
                     return None;
                 }
                 let mut known: Vec<String> = BLOCK_EVENTS.iter().map(|(name, _)| name.to_string()).collect();
@@ -334,7 +364,7 @@ impl Compiler {
         prefix: &str,
     ) {
         let Some(state) = state else {
-            self.error(message.span, "`as` is for the clauses of a state");
+            self.error(Code::Answer, message.span, "`as` is for the clauses of a state");
             return;
         };
         let is_local = BLOCK_EVENTS.iter().any(|(name, _)| *name == message.text);
@@ -343,8 +373,12 @@ impl Compiler {
             false => self.message_of(message).is_some_and(|m| !self.protocol.messages[m.index()].args.is_empty()),
         };
         if has_arguments {
-            self.error(message.span, format!("`{}` has arguments, which a local event has not", message.text))
-                .help("write an action and call it from both handlers");
+            self.error(
+                Code::Answer,
+                message.span,
+                format!("`{}` has arguments, which a local event has not", message.text),
+            )
+            .help("write an action and call it from both handlers");
             return;
         }
         let mut found = false;
@@ -358,12 +392,12 @@ impl Compiler {
                     self.direct(frame.role.index(), frame.state.index(), kind, *what, event.name.span);
                 }
                 Body::As(_) => {
-                    self.error(message.span, "this leads to another `as`");
+                    self.error(Code::Answer, message.span, "this leads to another `as`");
                 }
             }
         }
         if !found {
-            self.error(message.span, format!("this state has no handler for `{}`", message.text));
+            self.error(Code::Answer, message.span, format!("this state has no handler for `{}`", message.text));
         }
     }
 
@@ -438,7 +472,7 @@ impl Compiler {
     fn event_of_image(&mut self, role: RoleId, kind: EventKind, span: Span) -> Option<EventKind> {
         let object = self.protocol.roles[role.index()].object;
         if self.protocol.roles[role.index()].kind != RoleKind::Everywhere {
-            self.error(span, "each node's own engine composes its line")
+            self.error(Code::Answer, span, "each node's own engine composes its line")
                 .help("write this in a role that lives `everywhere`, and call an action of the other");
             return None;
         }
@@ -451,7 +485,7 @@ impl Compiler {
         };
         if let Some(other) = (0..role.index()).find(composed) {
             let other = self.protocol.roles[other].name.clone();
-            self.error(span, format!("the role `{other}` composes this image already"))
+            self.error(Code::Answer, span, format!("the role `{other}` composes this image already"))
                 .help("one role does; let it call an action of this one");
             return None;
         }
@@ -463,13 +497,13 @@ impl Compiler {
         let is_image = self.image_of_role(frame.role).is_some();
         let [name] = event.args.as_deref().unwrap_or(&[]) else {
             if event.args.is_some() {
-                self.error(event.name.span, "`writeback` brings one thing, what the line held")
+                self.error(Code::Answer, event.name.span, "`writeback` brings one thing, what the line held")
                     .help("`on writeback(v)`");
             }
             return;
         };
         if !is_image {
-            self.error(name.span, "what a block's line held has no name: `install` brings it to memory");
+            self.error(Code::Answer, name.span, "what a block's line held has no name: `install` brings it to memory");
             return;
         }
         let span = event.name.span;
@@ -480,8 +514,12 @@ impl Compiler {
     /// A hint is about a block: it has no address.
     fn no_arguments(&mut self, event: &ast::Event) {
         if event.args.is_some() {
-            self.error(event.name.span, format!("`{}` is about a block and has no arguments", event.name.text))
-                .help("no access is made yet, which could have an address");
+            self.error(
+                Code::Answer,
+                event.name.span,
+                format!("`{}` is about a block and has no arguments", event.name.text),
+            )
+            .help("no access is made yet, which could have an address");
         }
     }
 
@@ -500,7 +538,7 @@ impl Compiler {
         };
         let names = event.args.as_deref().unwrap_or(&[]);
         if names.len() > meanings.len() {
-            self.error(event.name.span, format!("`{}` has at most {} arguments", event.name.text, meanings.len()))
+            self.error(Code::Answer, event.name.span, format!("`{}` has at most {} arguments", event.name.text, meanings.len()))
                 .help("`read(address, size)`, `write(address, value, size)`, `rmw(address, size, operation, operand, expected)`");
         }
         for (name, (kind, ty)) in names.iter().zip(meanings) {
@@ -520,6 +558,7 @@ impl Compiler {
             && names.len() != declared.len()
         {
             self.error(
+                Code::Answer,
                 span,
                 format!(
                     "there {} {}, not {}",
@@ -569,7 +608,7 @@ impl Compiler {
                 list.push(id);
                 let shadowed = last.is_some_and(|l| role.handlers[l.index()].guard.is_none());
                 if shadowed {
-                    self.error(span, "an earlier clause answers this event already").help(if guarded {
+                    self.error(Code::Answer, span, "an earlier clause answers this event already").help(if guarded {
                         "put the clause with the guard first"
                     } else {
                         "remove one of them"
@@ -577,7 +616,8 @@ impl Compiler {
                 }
             }
             Some((_, Answer::Direct(..))) => {
-                self.error(span, "an earlier clause answers this event already").help("remove one of them");
+                self.error(Code::Answer, span, "an earlier clause answers this event already")
+                    .help("remove one of them");
             }
         }
     }

@@ -6,6 +6,7 @@ use super::optional::is_none;
 use super::*;
 use crate::ast::ExprKind as Form;
 use crate::diagnostics::counted;
+use trivium_diagnostic::Code;
 
 impl Compiler {
     pub(super) fn scenario(&mut self, scenario: &ast::Scenario) {
@@ -16,7 +17,7 @@ impl Compiler {
         for (at, (node, statements)) in scenario.threads.iter().enumerate() {
             let Some(number) = bodies.compiler.number(node) else { continue };
             if !(0..256).contains(&number) {
-                bodies.compiler.error(node.span, "nodes are numbered 0 to 255");
+                bodies.compiler.error(Code::Claim, node.span, "nodes are numbered 0 to 255");
                 continue;
             }
             threads.push(ScenarioThread { node: number as u32, body: bodies.thread(at, statements) });
@@ -42,7 +43,7 @@ impl Bodies<'_> {
             && *thread != self.thread
         {
             self.compiler
-                .error(name.span, format!("another thread has a variable `{}`", name.text))
+                .error(Code::Claim, name.span, format!("another thread has a variable `{}`", name.text))
                 .help("a variable belongs to one thread: take another name");
             return None;
         }
@@ -85,7 +86,9 @@ impl Bodies<'_> {
             self.compiler.protocol.ops[op.index()].result.is_some()
         };
         if !gives {
-            self.compiler.error(function.span, format!("`{name}` gives no value")).help("let it stand alone");
+            self.compiler
+                .error(Code::Claim, function.span, format!("`{name}` gives no value"))
+                .help("let it stand alone");
         }
         Some(gives)
     }
@@ -102,7 +105,7 @@ impl Bodies<'_> {
         let values = values?;
         if !self.compiler.protocol.uses(BLOCK) {
             self.compiler
-                .error(function.span, "this protocol has no blocks to read or write")
+                .error(Code::Claim, function.span, "this protocol has no blocks to read or write")
                 .help("a scenario makes the calls that the protocol declares");
             return None;
         }
@@ -113,7 +116,7 @@ impl Bodies<'_> {
             }
             _ => {
                 self.compiler
-                    .error(function.span, format!("`{name}` has other arguments"))
+                    .error(Code::Claim, function.span, format!("`{name}` has other arguments"))
                     .help("write `read(block)` or `write(block, value)`");
                 None
             }
@@ -127,7 +130,7 @@ impl Bodies<'_> {
         let wanted = declared.args.len() + skip;
         if args.len() != wanted {
             let error = format!("`{}` takes {}", name.text, counted(wanted, "argument"));
-            self.compiler.error(name.span, error);
+            self.compiler.error(Code::Claim, name.span, error);
             return None;
         }
         let object = match skip {
@@ -152,12 +155,14 @@ impl Bodies<'_> {
         };
         let name = self.compiler.type_name(ty);
         let Form::Set(elements) = &arg.kind else {
-            self.compiler.error(arg.span, format!("this is no {name}")).help("write its elements: `{1, 2}`");
+            self.compiler
+                .error(Code::Claim, arg.span, format!("this is no {name}"))
+                .help("write its elements: `{1, 2}`");
             return None;
         };
         if let (Type::Record(_), Some(first)) = (&**of, elements.first()) {
             self.compiler
-                .error(first.span, format!("a scenario passes no element of {name}, which is a record"))
+                .error(Code::Claim, first.span, format!("a scenario passes no element of {name}, which is a record"))
                 .help("pass an empty list, `{}`, or look at it under the most general client (--no-scenarios)");
             return None;
         }
@@ -173,7 +178,7 @@ impl Bodies<'_> {
         if taken > all || (!is_list && taken < all) {
             let message =
                 format!("{} given, and {name} takes {}", counted(given, "element"), all - usize::from(is_list));
-            self.compiler.error(arg.span, message);
+            self.compiler.error(Code::Claim, arg.span, message);
             return None;
         }
         values.resize(at + all, number(0));
@@ -207,7 +212,7 @@ impl Bodies<'_> {
         };
         if is_outside {
             let wanted = self.compiler.type_name(ty);
-            self.compiler.error(arg.span, format!("this is not in {wanted}"));
+            self.compiler.error(Code::Claim, arg.span, format!("this is not in {wanted}"));
             return None;
         }
         Some(())
@@ -215,7 +220,9 @@ impl Bodies<'_> {
 
     fn object(&mut self, value: ScenarioValue, arg: &ast::Expr) -> Option<u32> {
         if value.block.is_some() {
-            self.compiler.error(arg.span, "an object is named by its number").help("write `0` for the first one");
+            self.compiler
+                .error(Code::Claim, arg.span, "an object is named by its number")
+                .help("write `0` for the first one");
             return None;
         }
         u32::try_from(value.number).ok()
@@ -225,7 +232,7 @@ impl Bodies<'_> {
     fn argument(&mut self, arg: &ast::Expr) -> Option<ScenarioValue> {
         let value = self.sum(arg)?;
         if value.number < 0 || value.number > i64::from(u32::MAX) {
-            self.compiler.error(arg.span, format!("{} is not from 0 to {}", value.number, u32::MAX));
+            self.compiler.error(Code::Claim, arg.span, format!("{} is not from 0 to {}", value.number, u32::MAX));
             return None;
         }
         Some(value)
@@ -235,11 +242,13 @@ impl Bodies<'_> {
         match &arg.kind {
             Form::Call(function, args) if matches!(&function.kind, Form::Name(name) if name == "address") => {
                 let [block] = &args[..] else {
-                    self.compiler.error(arg.span, "`address` is asked of one block").help("write `address(0)`");
+                    self.compiler
+                        .error(Code::Claim, arg.span, "`address` is asked of one block")
+                        .help("write `address(0)`");
                     return None;
                 };
                 if !self.compiler.protocol.uses(BLOCK) {
-                    self.compiler.error(arg.span, "this protocol has no blocks");
+                    self.compiler.error(Code::Claim, arg.span, "this protocol has no blocks");
                     return None;
                 }
                 let number = self.argument(block)?;
@@ -248,14 +257,14 @@ impl Bodies<'_> {
             Form::Binary("+", left, right) if has_address(left) || has_address(right) => {
                 let (left, right) = (self.sum(left)?, self.sum(right)?);
                 if left.block.is_some() && right.block.is_some() {
-                    self.compiler.error(arg.span, "two addresses have no sum");
+                    self.compiler.error(Code::Claim, arg.span, "two addresses have no sum");
                     return None;
                 }
                 let number = left.number.checked_add(right.number);
                 Some(ScenarioValue { block: left.block.or(right.block), number: number.unwrap_or(-1) })
             }
             _ if self.names_variable(arg) => {
-                self.compiler.error(arg.span, "what a thread stores and passes is known before it runs").help(
+                self.compiler.error(Code::Claim, arg.span, "what a thread stores and passes is known before it runs").help(
                     "write one access or call for each value, after `if`: `if v == 1 { write(0, 1) } else { write(0, 2) }`",
                 );
                 None
@@ -282,7 +291,7 @@ impl Bodies<'_> {
         let mut looks = Vec::new();
         let rest = self.without_looks(forbid, &mut looks)?;
         if let Some(look) = looks.first() {
-            self.compiler.error(look.span, "`forbid` speaks of variables").help("set one: `r = read(0)`");
+            self.compiler.error(Code::Claim, look.span, "`forbid` speaks of variables").help("set one: `r = read(0)`");
             return None;
         }
         self.compiler.expr_of(&mut self.frame, &rest, &Type::Bool)

@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use crate::ast::{self, Item};
+use trivium_diagnostic::Code;
 use trivium_protocol::{Lane, LaneId, MAX_NODES, SharedQueue};
 
 impl Compiler {
@@ -23,7 +24,7 @@ impl Compiler {
                 continue;
             }
             if let [alone] = &lanes[..] {
-                self.error(alone.span, "one lane shares its queue with nobody")
+                self.error(Code::Lane, alone.span, "one lane shares its queue with nobody")
                     .help("name the others, or say `queues N` of the lane and leave `share` out");
                 continue;
             }
@@ -31,7 +32,7 @@ impl Compiler {
             if (1..=MAX_NODES).all(|nodes| shared.places(nodes).is_none()) {
                 let (most, holds) = (Lane::MOST, &shared.holds);
                 let what = format!("lanes share 1 to {most} places, not {holds}");
-                self.error(places.span, what).help("give each of them a place at least");
+                self.error(Code::Lane, places.span, what).help("give each of them a place at least");
                 continue;
             }
             self.protocol.shares.push(shared);
@@ -56,7 +57,7 @@ impl Compiler {
         } else {
             return true;
         };
-        self.error(lane.span, what).help(help);
+        self.error(Code::Lane, lane.span, what).help(help);
         false
     }
 }

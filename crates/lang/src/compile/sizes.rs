@@ -3,6 +3,7 @@
 use super::*;
 use crate::ast::{Item, SizeValue};
 use std::collections::BTreeMap;
+use trivium_diagnostic::Code;
 
 /// The sizes that can be declared; all but the last two are numbers, from 1 to these.
 const SIZES: [(&str, i64); 9] = [
@@ -39,7 +40,7 @@ impl Compiler {
             .collect();
         for (at, (_, span)) in lines.iter().enumerate() {
             if lines[..at].iter().any(|(_, before)| before.file == span.file) {
-                self.error(*span, "there is already a `check` line").help("write all sizes in one");
+                self.error(Code::Type, *span, "there is already a `check` line").help("write all sizes in one");
                 return;
             }
         }
@@ -48,7 +49,8 @@ impl Compiler {
         let mut seen: Vec<&str> = Vec::new();
         for size in sizes {
             if seen.contains(&size.name.text.as_str()) {
-                self.error(size.name.span, format!("`{}` is already said", size.name.text)).help("remove one of them");
+                self.error(Code::Type, size.name.span, format!("`{}` is already said", size.name.text))
+                    .help("remove one of them");
             }
             seen.push(&size.name.text);
             self.size(size);
@@ -71,11 +73,11 @@ impl Compiler {
         };
         let Some(number) = self.number(expr) else { return };
         if !(1..=most).contains(&number) {
-            self.error(expr.span, format!("`{name}` is a number from 1 to {most}, not {number}"));
+            self.error(Code::Type, expr.span, format!("`{name}` is a number from 1 to {most}, not {number}"));
             return;
         }
         if name == "lanes" && self.protocol.lanes.iter().all(|lane| lane.holds.is_none()) {
-            self.error(size.name.span, "every lane of this protocol is buffered")
+            self.error(Code::Type, size.name.span, "every lane of this protocol is buffered")
                 .help("leave `lanes` out, or declare a lane that `holds` a number of messages");
             return;
         }
@@ -96,7 +98,8 @@ impl Compiler {
     fn kinds(&mut self, kinds: &[ast::KindSize]) {
         for (kind, numbers) in self.numbers_of(kinds, (1, OBJECTS), "there are objects of a kind") {
             if let [_, (_, span), ..] = numbers[..] {
-                self.error(span, "a kind has one number of objects").help("`homes KIND=0/1` says where they live");
+                self.error(Code::Type, span, "a kind has one number of objects")
+                    .help("`homes KIND=0/1` says where they live");
                 continue;
             }
             self.protocol.sizes.kinds.insert(kind, numbers[0].0);
@@ -119,10 +122,11 @@ impl Compiler {
                 continue;
             }
             if said.iter().any(|(name, _)| *name == kind.text) {
-                self.error(kind.span, format!("`{}` is already said", kind.text)).help("remove one of them");
+                self.error(Code::Type, kind.span, format!("`{}` is already said", kind.text))
+                    .help("remove one of them");
             }
             if let Some(&(number, span)) = numbers.iter().find(|(number, _)| !(least..=most).contains(number)) {
-                self.error(span, format!("{what}, from {least} to {most}, not {number}"));
+                self.error(Code::Type, span, format!("{what}, from {least} to {most}, not {number}"));
                 continue;
             }
             let numbers = numbers.iter().filter_map(|&(number, span)| Some((u32::try_from(number).ok()?, span)));
@@ -143,7 +147,7 @@ impl Compiler {
         let (nodes, clients) = (self.protocol.sizes.nodes.unwrap_or(USUAL_NODES), self.protocol.sizes.clients);
         let Some(clients) = clients.filter(|&clients| clients > nodes) else { return };
         if let Some(size) = sizes.iter().find(|size| size.name.text == "clients") {
-            self.error(size.name.span, format!("{clients} clients on {nodes} nodes"))
+            self.error(Code::Type, size.name.span, format!("{clients} clients on {nodes} nodes"))
                 .help("at most every node can act");
         }
     }

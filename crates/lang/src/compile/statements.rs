@@ -8,6 +8,7 @@ use super::types::{ANY_NODE, NUMBER, is_set};
 use super::*;
 use crate::ast::{AssignSign, StatementKind as S, With};
 use crate::diagnostics::counted;
+use trivium_diagnostic::Code;
 
 impl Compiler {
     /// A statement without inner statements; `None` after a mistake.
@@ -46,7 +47,7 @@ impl Compiler {
                     S::Free(_) => "free",
                     _ => "install",
                 };
-                self.error(span, format!("`{what}` cannot stand in a `while waiting` clause"))
+                self.error(Code::Handler, span, format!("`{what}` cannot stand in a `while waiting` clause"))
                     .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
                 None
             }
@@ -57,7 +58,7 @@ impl Compiler {
             S::Lower(access) => self.lower(frame, access, span),
             S::Resume => one(StepKind::Resume),
             S::Complete if self.protocol.cached => {
-                self.error(span, "`complete` is not for cached processors, which access their cache only")
+                self.error(Code::Handler, span, "`complete` is not for cached processors, which access their cache only")
                     .help("answer the request with `fill` or `upgrade`, or with `complete with` what the engine has performed for the thread");
                 None
             }
@@ -79,7 +80,7 @@ impl Compiler {
             S::Stall => one(self.stall(frame, span)?),
             S::Yield => {
                 if !matches!(frame.event, EventKind::Task(_)) {
-                    self.error(span, "only a task can `yield`");
+                    self.error(Code::Handler, span, "only a task can `yield`");
                     return None;
                 }
                 one(StepKind::Yield)
@@ -121,7 +122,7 @@ impl Compiler {
             let mut values = Vec::new();
             for field in &fields {
                 let Some((_, value)) = written.iter().find(|(n, _)| n.text == field.name) else {
-                    self.error(expr.span, format!("the field `{}` is missing", field.name));
+                    self.error(Code::Handler, expr.span, format!("the field `{}` is missing", field.name));
                     return None;
                 };
                 values.push(self.expr_of(frame, value, &field.ty)?);
@@ -164,7 +165,8 @@ impl Compiler {
 
     fn let_(&mut self, frame: &mut Frame, name: &ast::Ident, value: &ast::Expr) -> Option<Vec<StepKind>> {
         if super::declare::KEYWORDS.contains(&name.text.as_str()) {
-            self.error(name.span, format!("`{}` is a word of the language", name.text)).help("choose another name");
+            self.error(Code::Handler, name.span, format!("`{}` is a word of the language", name.text))
+                .help("choose another name");
             return None;
         }
         if let Some((place, element)) = self.popped(frame, value) {
@@ -211,11 +213,11 @@ impl Compiler {
             let address = self.expr_of(frame, index, &Type::Address)?;
             let value = self.expr_of(frame, value, &Type::Word)?;
             if sign != AssignSign::Set {
-                self.error(span, "memory takes `=` only");
+                self.error(Code::Handler, span, "memory takes `=` only");
             }
             return Some(vec![StepKind::Store(address, value)]);
         }
-        let before = self.diagnostics.list.len();
+        let before = self.diagnostics.len();
         let (place, ty) = match self.target(frame, target) {
             Some(Target::Place(place, ty)) => (place, ty),
             Some(Target::Element(place, index, field, ty)) => {
@@ -223,18 +225,19 @@ impl Compiler {
                 return self.assign_element(frame, element, ty, sign, (target.span, value), span);
             }
             Some(Target::Local(..) | Target::LocalElement(..)) => {
-                self.error(target.span, "a local cannot be changed").help("declare a variable: `var x: ..`");
+                self.error(Code::Handler, target.span, "a local cannot be changed")
+                    .help("declare a variable: `var x: ..`");
                 return None;
             }
             None => {
-                if self.diagnostics.list.len() == before {
+                if self.diagnostics.len() == before {
                     self.not_assignable(frame, target);
                 }
                 return None;
             }
         };
         if frame.global {
-            self.error(span, "an invariant changes nothing");
+            self.error(Code::Handler, span, "an invariant changes nothing");
             return None;
         }
         if let Some((pop, values)) = self.popped_values(frame, value, &ty, span) {
@@ -245,7 +248,7 @@ impl Compiler {
                 return Some(vec![StepKind::Clear(place)]);
             }
             if sign != AssignSign::Set {
-                self.error(span, "a list as a whole takes `=` only").help("add an element with `push`");
+                self.error(Code::Handler, span, "a list as a whole takes `=` only").help("add an element with `push`");
                 return None;
             }
         }
@@ -254,7 +257,8 @@ impl Compiler {
             return Some(vec![StepKind::Assign(place, values)]);
         }
         if matches!(ty, Type::Array { .. }) {
-            self.error(span, "an array as a whole takes `=` only").help("change its elements: `x[n] += 1`");
+            self.error(Code::Handler, span, "an array as a whole takes `=` only")
+                .help("change its elements: `x[n] += 1`");
             return None;
         }
         if is_set(&ty) {
@@ -296,7 +300,7 @@ impl Compiler {
         span: Span,
     ) -> Option<Vec<StepKind>> {
         if frame.global {
-            self.error(span, "an invariant changes nothing");
+            self.error(Code::Handler, span, "an invariant changes nothing");
             return None;
         }
         if let Some((pop, values)) = self.popped_values(frame, value, &ty, span) {
@@ -328,14 +332,14 @@ impl Compiler {
 
     fn not_assignable(&mut self, frame: &mut Frame, target: &ast::Expr) {
         let ast::ExprKind::Name(name) = &target.kind else {
-            self.error(target.span, "this cannot be assigned to");
+            self.error(Code::Handler, target.span, "this cannot be assigned to");
             return;
         };
         let known: Vec<String> = match self.protocol.roles.get(frame.seen.index()) {
             Some(role) => role.vars.iter().map(|v| v.name.clone()).filter(|n| !n.starts_with('$')).collect(),
             None => Vec::new(),
         };
-        self.unknown(target.span, "variable", name, known.iter().map(String::as_str));
+        self.no_variable(target.span, name, &known);
     }
 
     fn set_change(
@@ -389,8 +393,12 @@ impl Compiler {
         let message = self.protocol.messages[id.index()].clone();
         if message.args.len() != args.len() {
             let wanted: Vec<&str> = message.args.iter().map(|a| a.name.as_str()).collect();
-            self.error(span, format!("`{}` has {}, not {}", name.text, counted(wanted.len(), "argument"), args.len()))
-                .help(format!("it was declared as `{}({})`", name.text, wanted.join(", ")));
+            self.error(
+                Code::Handler,
+                span,
+                format!("`{}` has {}, not {}", name.text, counted(wanted.len(), "argument"), args.len()),
+            )
+            .help(format!("it was declared as `{}({})`", name.text, wanted.join(", ")));
             return None;
         }
         let mut values = Vec::new();
@@ -413,14 +421,18 @@ impl Compiler {
         let wanted = self.message_object(id, span)?;
         if object.is_none() && wanted != NODE && wanted != present {
             let wanted = self.protocol.objects[wanted.index()].clone();
-            self.error(span, format!("`{}` is about an object of kind `{wanted}`: which one?", name.text))
-                .help(format!("say it: `send {} of OBJECT to ..`", name.text));
+            self.error(
+                Code::Handler,
+                span,
+                format!("`{}` is about an object of kind `{wanted}`: which one?", name.text),
+            )
+            .help(format!("say it: `send {} of OBJECT to ..`", name.text));
             return None;
         }
         if matches!(payload, PayloadSource::Block) && wanted != BLOCK {
             let wanted = &self.protocol.objects[wanted.index()];
             let what = format!("`{}` is about an object of kind `{wanted}`: which block does it carry?", name.text);
-            self.error(span, what).help(format!("say it: `send {} with block BLOCK ..`", name.text));
+            self.error(Code::Handler, span, what).help(format!("say it: `send {} with block BLOCK ..`", name.text));
             return None;
         }
         Some(StepKind::Send { message: id, args: values, payload, object, to })
@@ -431,7 +443,7 @@ impl Compiler {
         match self.protocol.messages[id.index()].role {
             RoleId(u8::MAX) => {
                 let name = self.protocol.messages[id.index()].name.clone();
-                self.error(span, format!("no role handles the message `{name}`"))
+                self.error(Code::Handler, span, format!("no role handles the message `{name}`"))
                     .help(format!("add `on {name} {{ .. }}` to the state of a role that can get it"));
                 None
             }
@@ -469,19 +481,21 @@ impl Compiler {
             (With::List(list), PayloadShape::List) => match self.list(frame, list) {
                 Some((place, _)) => PayloadSource::List(place),
                 None => {
-                    self.error(list.span, "expected a list variable");
+                    self.error(Code::Handler, list.span, "expected a list variable");
                     return None;
                 }
             },
             (With::Declared, _) => {
-                self.error(name.span, format!("`{}` carries data: which?", name.text)).help(match shape {
-                    PayloadShape::Bytes => "`with own[p..q]`, `with perform read(a, n)` or `with payload`",
-                    _ => "`with memory[a..b]`, `with list L` or `with payload`",
-                });
+                self.error(Code::Handler, name.span, format!("`{}` carries data: which?", name.text)).help(
+                    match shape {
+                        PayloadShape::Bytes => "`with own[p..q]`, `with perform read(a, n)` or `with payload`",
+                        _ => "`with memory[a..b]`, `with list L` or `with payload`",
+                    },
+                );
                 return None;
             }
             _ => {
-                self.error(name.span, format!("`{}` was not declared to carry that", name.text))
+                self.error(Code::Handler, name.span, format!("`{}` was not declared to carry that", name.text))
                     .help("see its `message` line: `with block`, `with bytes`, `with memory` or `with list`");
                 return None;
             }
@@ -494,12 +508,16 @@ impl Compiler {
             return Some(());
         }
         if !self.protocol.cached {
-            self.error(span, format!("`{what}` is about a processor's cache, which this protocol has not"))
-                .help("declare `processor cached`; with tagged processors a state gives the access");
+            self.error(
+                Code::Handler,
+                span,
+                format!("`{what}` is about a processor's cache, which this protocol has not"),
+            )
+            .help("declare `processor cached`; with tagged processors a state gives the access");
             return None;
         }
         if self.protocol.roles[frame.seen.index()].object != BLOCK {
-            self.error(span, format!("`{what}` is about a block, and this role is not"))
+            self.error(Code::Handler, span, format!("`{what}` is about a block, and this role is not"))
                 .help("call an action of a role of the block");
             return None;
         }
@@ -515,18 +533,18 @@ impl Compiler {
         };
         if shape == PayloadShape::Nothing {
             let event = self.protocol.event_name(frame.event);
-            self.error(span, format!("`{what}`: the event `{event}` brings no data"))
+            self.error(Code::Handler, span, format!("`{what}`: the event `{event}` brings no data"))
                 .help("the body of `await all` also runs at once, within the outer event, when nobody is missing; messages bring data that are declared `with ..`");
             return None;
         }
         if shape == PayloadShape::Bytes && what.starts_with("install") && what != "install to" {
-            self.error(span, "these bytes are those of an access, or of the program's own memory")
+            self.error(Code::Handler, span, "these bytes are those of an access, or of the program's own memory")
                 .help("`perform write(a, n) from payload`, or `install to p`");
             return None;
         }
         let of_block = self.protocol.roles[frame.role.index()].object == BLOCK;
         if !placed && shape != PayloadShape::List && (!of_block || shape == PayloadShape::Memory) {
-            self.error(span, "`install` goes to the object's block, which there is not here")
+            self.error(Code::Handler, span, "`install` goes to the object's block, which there is not here")
                 .help("say where: `install at ADDRESS`");
             return None;
         }
@@ -540,7 +558,7 @@ impl Compiler {
         let message = &self.protocol.messages[message.index()];
         if message.payload != PayloadShape::Bytes {
             let what = format!("`{what}` is for the bytes of a message, and `{}` carries no such", message.name);
-            self.error(span, what).help("declare it `with bytes`");
+            self.error(Code::Handler, span, what).help("declare it `with bytes`");
             return None;
         }
         Some(())
@@ -558,16 +576,16 @@ impl Compiler {
 
     fn stall(&mut self, frame: &mut Frame, span: Span) -> Option<StepKind> {
         if frame.seen != frame.role {
-            self.error(span, "an action of another role or object cannot stall this handler's event")
+            self.error(Code::Handler, span, "an action of another role or object cannot stall this handler's event")
                 .help("look at the other record in a condition, and stall in the handler");
             return None;
         }
         if frame.initially {
-            self.error(span, "`initially` cannot stall: there is no event");
+            self.error(Code::Handler, span, "`initially` cannot stall: there is no event");
             return None;
         }
         if matches!(frame.event, EventKind::Timer | EventKind::Task(_)) {
-            self.error(span, "a task or a timer cannot stall")
+            self.error(Code::Handler, span, "a task or a timer cannot stall")
                 .help("nobody else would run it: go to a state that begins it again");
             return None;
         }
@@ -577,8 +595,12 @@ impl Compiler {
     /// `lower` in a `while waiting` clause, or before an `await`, which then takes it into account.
     fn lower(&mut self, frame: &mut Frame, access: &ast::Ident, span: Span) -> Option<Vec<StepKind>> {
         if frame.seen != frame.role || frame.initially {
-            self.error(span, "`lower` is about the access of this handler's own instance while it waits")
-                .help("write it in the handler, before its `await`");
+            self.error(
+                Code::Handler,
+                span,
+                "`lower` is about the access of this handler's own instance while it waits",
+            )
+            .help("write it in the handler, before its `await`");
             return None;
         }
         let before = frame.lowered.map_or(frame.access, |lowered| lowered.access);
@@ -600,7 +622,7 @@ impl Compiler {
         let call = if to.is_none() { frame.call } else { None };
         if let Some(told) = call.map(|call| &self.protocol.ops[call.index()]).filter(|op| op.is_told()) {
             let name = told.name.clone();
-            self.error(span, format!("nobody waits for `{name}`, which bodies tell"))
+            self.error(Code::Handler, span, format!("nobody waits for `{name}`, which bodies tell"))
                 .help(format!("leave `return` out, or give the event a result, `event {name}: bool`, and `ask` it"));
             return None;
         }
@@ -620,7 +642,8 @@ impl Compiler {
                 Some(Expr { kind: ExprKind::Var(place), ty: Type::Thread, span })
             }
             (None, _) => {
-                self.error(span, "to whom?").help("outside the handler of a call, write `return v to THREAD`");
+                self.error(Code::Handler, span, "to whom?")
+                    .help("outside the handler of a call, write `return v to THREAD`");
                 return None;
             }
         };
@@ -671,7 +694,7 @@ impl Compiler {
         let none = if call.is_some() { "no value" } else { "a value" };
         match (value, results.into_iter().flatten().next()) {
             (Some(value), None) => {
-                self.error(value.span, format!("{what} returns {none}"))
+                self.error(Code::Handler, value.span, format!("{what} returns {none}"))
                     .help("write `return` alone, or give the call a type: `op NAME(..): TYPE`");
             }
             (Some(value), Some(wanted)) => {
@@ -679,7 +702,8 @@ impl Compiler {
             }
             (None, wanted) => {
                 let wanted = wanted.map_or(String::new(), |t| self.type_name(&t));
-                self.error(span, format!("`return` needs a value of type {wanted} here")).help("write `return VALUE`");
+                self.error(Code::Handler, span, format!("`return` needs a value of type {wanted} here"))
+                    .help("write `return VALUE`");
             }
         }
         None
@@ -696,6 +720,7 @@ impl Compiler {
         let declared = self.protocol.tasks[found].args.clone();
         if declared.len() != args.len() {
             self.error(
+                Code::Handler,
                 task.span,
                 format!("`{}` takes {}, not {}", task.text, counted(declared.len(), "argument"), args.len()),
             );
@@ -710,7 +735,7 @@ impl Compiler {
 
     pub(super) fn needs_defer_space(&mut self, role: RoleId, span: Span) {
         let role = self.protocol.roles[role.index()].name.clone();
-        self.error(span, format!("the role `{role}` has no space for deferred events"))
+        self.error(Code::Handler, span, format!("the role `{role}` has no space for deferred events"))
             .help(format!("declare it: `role {role} of .. defers up to nodes {{`"));
     }
 }

@@ -4,6 +4,7 @@ use super::frame::{Frame, Lowered, Origin, Scope};
 use super::places::Target;
 use super::types::{NUMBER, SOME_NODE, is_set};
 use super::*;
+use trivium_diagnostic::Code;
 
 /// Whether control reaches what stands behind a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Compiler {
         let mut flow = Flow::Falls;
         for statement in block {
             if frame.locals.len().max(usize::from(frame.scalars)) > MAX_LOCALS {
-                self.error(statement.span, format!("this handler needs more than {MAX_LOCALS} locals"))
+                self.error(Code::Type, statement.span, format!("this handler needs more than {MAX_LOCALS} locals"))
                     .help("actions are expanded in place: let them call each other less often");
                 break;
             }
@@ -44,7 +45,7 @@ impl Compiler {
                 break;
             }
             if flow == Flow::Waits {
-                self.error(statement.span, "nothing can stand behind an `await`")
+                self.error(Code::Type, statement.span, "nothing can stand behind an `await`")
                     .help("what follows belongs into the braces of the `await`");
                 break;
             }
@@ -56,7 +57,7 @@ impl Compiler {
     /// Said once: what has become too large is not compiled further.
     fn too_large(&mut self, span: Span) {
         if !std::mem::replace(&mut self.too_many_parts, true) {
-            self.error(span, format!("this protocol has more than {MAX_PARTS} statements and expressions"))
+            self.error(Code::Type, span, format!("this protocol has more than {MAX_PARTS} statements and expressions"))
                 .help("actions are expanded wherever they are called, and clauses for each event and state: write less of them, or a task");
         }
     }
@@ -71,7 +72,7 @@ impl Compiler {
                     (&condition, &otherwise[..])
                     && !matches!(asked.kind, ExprKind::Room(..))
                 {
-                    self.error(asked.span, "a loop goes on `while room(LANE, n)`, and while nothing else")
+                    self.error(Code::Type, asked.span, "a loop goes on `while room(LANE, n)`, and while nothing else")
                         .help("ask for anything else inside the loop, with `if`");
                 }
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
@@ -191,7 +192,7 @@ impl Compiler {
             Some(Type::NodeSet) | None => SOME_NODE,
             Some(other) => {
                 let name = self.type_name(other);
-                self.error(expr.span, format!("`for` goes over sets, lists and ranges, not over {name}"))
+                self.error(Code::Type, expr.span, format!("`for` goes over sets, lists and ranges, not over {name}"))
                     .help("every loop must be bounded: `for s in sharers`, `for i in 1..k`");
                 return None;
             }
@@ -208,7 +209,7 @@ impl Compiler {
         let left = |lowered: Option<Lowered>| lowered.map(|lowered| lowered.access);
         if a == Flow::Falls && b == Flow::Falls && left(lowered) != left(frame.lowered) {
             let span = lowered.or(frame.lowered).map_or(Span::default(), |lowered| lowered.span);
-            self.error(span, "what follows this branch waits with another access if it is not taken")
+            self.error(Code::Type, span, "what follows this branch waits with another access if it is not taken")
                 .help("write `lower` on both ways, or the `await` within the branch");
         }
         frame.lowered = if a == Flow::Falls { lowered } else { frame.lowered };
@@ -219,11 +220,11 @@ impl Compiler {
         if self.block(frame, body, inner) == Flow::Waits
             && let Some(first) = body.first()
         {
-            self.error(first.span, "an `await` cannot stand in a loop")
+            self.error(Code::Type, first.span, "an `await` cannot stand in a loop")
                 .help("`await all M from S` waits for many; or write states");
         }
         if let Some(Lowered { span, .. }) = frame.lowered.filter(|_| frame.lowered != lowered) {
-            self.error(span, "a `lower` cannot stand in a loop").help("write it before the loop");
+            self.error(Code::Type, span, "a `lower` cannot stand in a loop").help("write it before the loop");
             frame.lowered = lowered;
         }
     }
@@ -251,7 +252,7 @@ impl Compiler {
                     let origins = self.carry(frame, &action, steps, span);
                     let went = frame.went;
                     if self.expand(frame, role, &action, scope, &mut inner) == Flow::Waits {
-                        self.error(span, "an action of another role or object cannot wait");
+                        self.error(Code::Type, span, "an action of another role or object cannot wait");
                     }
                     (frame.sender, frame.caller) = origins;
                     // The state of another instance, as a rule.
@@ -268,7 +269,7 @@ impl Compiler {
                 Flow::Falls
             }
             _ => {
-                self.error(span, "this cannot be called");
+                self.error(Code::Type, span, "this cannot be called");
                 Flow::Falls
             }
         }
@@ -309,10 +310,12 @@ impl Compiler {
     ) -> Option<StepKind> {
         let Some((place, element)) = self.list(frame, base) else {
             if let Some(Target::Local(_, None, Type::List { .. })) = self.target(frame, base) {
-                self.error(base.span, "a local cannot be changed").help("declare a variable: `var l: list of ..`");
+                self.error(Code::Type, base.span, "a local cannot be changed")
+                    .help("declare a variable: `var l: list of ..`");
                 return None;
             }
-            self.error(base.span, "this is neither a list nor a role").help("`q.push(x)`, `agent.action()`");
+            self.error(Code::Type, base.span, "this is neither a list nor a role")
+                .help("`q.push(x)`, `agent.action()`");
             return None;
         };
         match (method.text.as_str(), args) {
@@ -350,14 +353,14 @@ impl Compiler {
             return None;
         };
         if self.expanding.contains(&(role, name.text.clone())) {
-            self.error(name.span, format!("the action `{}` calls itself", name.text))
+            self.error(Code::Type, name.span, format!("the action `{}` calls itself", name.text))
                 .help("actions are expanded in place and cannot be recursive");
             return None;
         }
         self.expansions += 1;
         if self.expanding.len() >= MAX_CALLS || self.expansions > MAX_EXPANSIONS {
             if self.expansions <= MAX_EXPANSIONS + 1 {
-                self.error(name.span, "actions call each other too deeply or too often").help(format!(
+                self.error(Code::Type, name.span, "actions call each other too deeply or too often").help(format!(
                     "they are expanded in place: at most {MAX_CALLS} deep and {MAX_EXPANSIONS} times in a protocol"
                 ));
             }
@@ -365,7 +368,7 @@ impl Compiler {
         }
         if action.params.len() != args.len() {
             let wanted = crate::diagnostics::counted(action.params.len(), "argument");
-            self.error(name.span, format!("`{}` takes {wanted}, not {}", name.text, args.len()));
+            self.error(Code::Type, name.span, format!("`{}` takes {wanted}, not {}", name.text, args.len()));
             return None;
         }
         let mut scope = Scope { names: Vec::new(), barrier: true };

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::ast::Otherwise;
+use std::collections::BTreeMap;
+use trivium_diagnostic::Code;
 use trivium_protocol::again::contains_defer;
 use trivium_protocol::walk::contains_stall;
 
@@ -39,6 +41,7 @@ impl Compiler {
             let row = events.iter().map(|&e| self.cell(r, s, e, ast)).collect();
             table.push(row);
         }
+        self.note_unanswered(r);
         for exception in &ast.exceptions {
             self.except(r, exception, &events, &mut table);
         }
@@ -82,6 +85,7 @@ impl Compiler {
             if let Some(state) = table.iter().position(is_kept).filter(|_| op.is_told()) {
                 let (span, name, state) = (role.span, op.name.clone(), role.states[state].name.clone());
                 self.error(
+                    Code::Answer,
                     span,
                     format!("`{name}` is told: nobody waits while it is deferred or stalls in state `{state}`"),
                 )
@@ -102,7 +106,7 @@ impl Compiler {
             for handler in handlers.filter(|handler| deferring.contains(handler)).copied().collect::<Vec<_>>() {
                 let span = self.protocol.roles[r].handlers[handler.index()].span;
                 let name = self.protocol.event_name(*event);
-                self.error(span, format!("a handler of `{name}` defers it, and a hint is not kept"))
+                self.error(Code::Answer, span, format!("a handler of `{name}` defers it, and a hint is not kept"))
                     .help("do nothing instead: whoever needs the block asks for it");
             }
         }
@@ -122,14 +126,18 @@ impl Compiler {
                 continue;
             };
             if events[column].is_hint() {
-                self.error(event.span, format!("`{}` is a hint: it cannot be impossible", event.text))
+                self.error(Code::Answer, event.span, format!("`{}` is a hint: it cannot be impossible", event.text))
                     .help("leave it out: where nothing answers it, nothing happens");
                 continue;
             }
             let response = &mut table[s][column];
             if matches!(response, Response::Impossible | Response::Passes) {
-                self.error(event.span, format!("`{}` is impossible in `{}` already", event.text, states[s]))
-                    .help("remove it from this line");
+                self.error(
+                    Code::Answer,
+                    event.span,
+                    format!("`{}` is impossible in `{}` already", event.text, states[s]),
+                )
+                .help("remove it from this line");
             } else {
                 *response = Response::Impossible;
                 // What the handlers that it takes back would have said counts no more.
@@ -217,7 +225,7 @@ impl Compiler {
         }
         let Some(what) = otherwise else {
             let name = self.protocol.event_name(event);
-            self.error(span, format!("all guards for `{name}` may be false"))
+            self.error(Code::Answer, span, format!("all guards for `{name}` may be false"))
                 .help(format!("add a clause `on {name} {{ .. }}` without guard behind it"));
             return Response::Impossible;
         };
@@ -229,8 +237,7 @@ impl Compiler {
     }
 
     fn unanswered(&mut self, r: usize, s: usize, event: EventKind, otherwise: Option<Fallback>) -> Response {
-        let state = &self.protocol.roles[r].states[s];
-        let (waiting, span) = (state.waiting, state.span);
+        let waiting = self.protocol.roles[r].states[s].waiting;
         match (otherwise, event) {
             (_, EventKind::Timer | EventKind::Prefetch | EventKind::PrefetchWrite) => Response::Hold,
             (_, EventKind::Evict) if !self.protocol.cached => Response::Hold,
@@ -256,19 +263,67 @@ impl Compiler {
                 | EventKind::Task(_),
             ) if waiting => Response::Hold,
             (None, _) => {
-                let event = self.protocol.event_name(event);
-                let state = self.protocol.roles[r].states[s].name.clone();
-                let role = self.protocol.roles[r].name.clone();
-                self.error(span, format!("`{role}` does not say what happens to `{event}` in state `{state}`")).help(
-                    if waiting {
-                        format!("add `while waiting on {event} {{ .. }}` or `otherwise defer` to the await")
-                    } else {
-                        format!("add `on {event} {{ .. }}`, `on {event} defer` or `on {event} impossible`")
-                    },
-                );
+                self.unanswered.push((s, event));
                 Response::Impossible
             }
         }
+    }
+
+    /// Notes what no state of a role answers: events that the same states leave open are one mistake.
+    fn note_unanswered(&mut self, r: usize) {
+        let mut states: BTreeMap<EventKind, Vec<usize>> = BTreeMap::new();
+        for (s, event) in std::mem::take(&mut self.unanswered) {
+            states.entry(event).or_default().push(s);
+        }
+        let mut alike: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
+        for (event, states) in states {
+            alike.entry(states).or_default().push(self.protocol.event_name(event).to_string());
+        }
+        for (states, events) in alike {
+            let role = &self.protocol.roles[r];
+            // The states that awaits make are answered where they wait.
+            let (waiting, own): (Vec<usize>, Vec<usize>) = states.iter().partition(|&&s| role.states[s].waiting);
+            for (states, waiting) in [(own, false), (waiting, true)] {
+                if !states.is_empty() {
+                    self.note_states_without(r, &states, &events, waiting);
+                }
+            }
+        }
+    }
+
+    fn note_states_without(&mut self, r: usize, states: &[usize], events: &[String], waiting: bool) {
+        let role = &self.protocol.roles[r];
+        let names: Vec<&str> = states.iter().map(|&s| role.states[s].name.as_str()).collect();
+        let spans: Vec<Span> = states.iter().map(|&s| role.states[s].span).collect();
+        let message = format!(
+            "`{}` does not say what happens to {} in {} {}",
+            role.name,
+            listed(events),
+            if states.len() == 1 { "state" } else { "states" },
+            listed(&names)
+        );
+        let on = format!("on {}", events.join(", "));
+        let help = match (waiting, events, &names[..]) {
+            (true, _, _) => format!("add `while waiting {on} {{ .. }}` or `otherwise defer` to the await"),
+            (false, [event], [_]) => {
+                format!("add `on {event} {{ .. }}`, `on {event} defer` or `on {event} impossible`")
+            }
+            (false, _, [_]) => format!("add an answer to each, or to all: `{on} defer`, `{on} impossible`"),
+            (false, _, _) => format!(
+                "add an answer to each state; where these events cannot happen: `in {} {on} impossible`",
+                names.join(", ")
+            ),
+        };
+        self.diagnostics.error_at(Code::Answer, &spans, message).help(help);
+    }
+}
+
+/// `a`, `b` and `c`.
+fn listed(names: &[impl AsRef<str>]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
     }
 }
 

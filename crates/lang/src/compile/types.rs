@@ -2,6 +2,8 @@
 
 use super::Compiler;
 use crate::ast;
+use std::collections::HashSet;
+use trivium_diagnostic::Code;
 use trivium_protocol::source::Span;
 use trivium_protocol::*;
 
@@ -131,10 +133,10 @@ impl Compiler {
                 if lo.at(1) > hi.at(1) || lo.at(COMPILED_FOR) > hi.at(COMPILED_FOR) {
                     let empty = format!("the range {lo}..{hi} is empty");
                     if lo.per_node == hi.per_node {
-                        self.error(span, empty).help("write the smaller number first");
+                        self.error(Code::Type, span, empty).help("write the smaller number first");
                     } else {
                         let nodes = if lo.at(1) > hi.at(1) { "1 node".into() } else { format!("{COMPILED_FOR} nodes") };
-                        self.error(span, format!("{empty} with {nodes}"))
+                        self.error(Code::Type, span, format!("{empty} with {nodes}"))
                             .help("a range has a number in it however many nodes there are, from 1 on");
                     }
                     return Some(Type::Int { lo, hi: lo });
@@ -148,13 +150,13 @@ impl Compiler {
                     Some(Type::IntSet { lo, hi })
                 }
                 Type::Int { lo, .. } => {
-                    self.error(*span, format!("a set of numbers has room for at most {MAX_SET} elements"))
+                    self.error(Code::Type, *span, format!("a set of numbers has room for at most {MAX_SET} elements"))
                         .help("use a smaller range");
                     Some(Type::IntSet { lo, hi: lo })
                 }
                 other => {
                     let name = self.type_name(&other);
-                    self.error(*span, format!("there are sets of nodes and of numbers, not of {name}"))
+                    self.error(Code::Type, *span, format!("there are sets of nodes and of numbers, not of {name}"))
                         .help("use a list");
                     None
                 }
@@ -169,11 +171,15 @@ impl Compiler {
                         }
                         _ => "declare a record for the elements",
                     };
-                    self.error(*span, "the elements of a list are scalars or records").help(help);
+                    self.error(Code::Type, *span, "the elements of a list are scalars or records").help(help);
                     return None;
                 }
                 if bound.at(1) < 1 || bound.at(COMPILED_FOR) > MAX_LIST {
-                    self.error(up_to.span, format!("a list may hold 1 to {MAX_LIST} elements, not {bound}"));
+                    self.error(
+                        Code::Type,
+                        up_to.span,
+                        format!("a list may hold 1 to {MAX_LIST} elements, not {bound}"),
+                    );
                     return Some(Type::List { of: Box::new(element), up_to: Bound::fixed(1), queue: *queue });
                 }
                 Some(Type::List { of: Box::new(element), up_to: bound, queue: *queue })
@@ -193,6 +199,7 @@ impl Compiler {
             other => {
                 let name = self.type_name(other);
                 self.error(
+                    Code::Type,
                     span,
                     format!("an array has an element for each node or for each number of a range, not for each {name}"),
                 )
@@ -207,13 +214,15 @@ impl Compiler {
                 Type::Array { .. } => "keep one array and work the element's number out: `x[i * width + j]`",
                 _ => "keep one list of records that say to which element each belongs",
             };
-            self.error(span, format!("the elements of an array are scalars, sets or records, not {name}")).help(help);
+            self.error(Code::Type, span, format!("the elements of an array are scalars, sets or records, not {name}"))
+                .help(help);
             return None;
         }
         if let Type::IntSet { lo, hi } = of
             && hi.at(COMPILED_FOR).saturating_sub(lo.at(COMPILED_FOR)) >= MAX_SET_IN_ARRAY
         {
             self.error(
+                Code::Type,
                 span,
                 format!("a set that is an element of an array has room for at most {MAX_SET_IN_ARRAY} elements"),
             )
@@ -221,7 +230,7 @@ impl Compiler {
             return None;
         }
         if count > MAX_ARRAY {
-            self.error(span, format!("an array of {count} elements is longer than a record may be"))
+            self.error(Code::Type, span, format!("an array of {count} elements is longer than a record may be"))
                 .help(format!("a record takes at most {MAX_ARRAY} bytes: use fewer elements"));
             return None;
         }
@@ -247,7 +256,8 @@ impl Compiler {
                         ["bool", "node", "address", "word", "thread", "operation"].map(String::from).to_vec();
                     known.extend(self.protocol.objects.iter().cloned());
                     known.extend(self.protocol.records.iter().map(|r| r.name.clone()));
-                    known.dedup();
+                    let mut seen = HashSet::new();
+                    known.retain(|name| seen.insert(name.clone()));
                     self.unknown(name.span, "type", other, known.iter().map(String::as_str));
                     return None;
                 }
@@ -260,8 +270,13 @@ impl Compiler {
     pub(super) fn require(&mut self, span: Span, found: &Type, wanted: &Type) -> bool {
         let ok = fits(found, wanted);
         if !ok {
+            let is_for_each = matches!((found, wanted), (Type::NodeSet, Type::Node { .. }));
             let (found, wanted) = (self.type_name(found), self.type_name(wanted));
-            self.error(span, format!("expected {}, found {found}", wanted.trim_end_matches('?')));
+            let message = format!("expected {}, found {found}", wanted.trim_end_matches('?'));
+            let error = self.diagnostics.unrelated(Code::Type, span, message);
+            if is_for_each {
+                error.help("a loop names each node of a set: `for n in all { send M to n }`");
+            }
         }
         ok
     }

@@ -11,6 +11,7 @@ use super::steps::Flow;
 use super::types::{SOME_NODE, fits};
 use super::*;
 use std::cell::RefCell;
+use trivium_diagnostic::Code;
 
 /// An `await` in the text, as reached on one path.
 #[derive(Debug)]
@@ -43,16 +44,16 @@ pub(super) struct Variant {
 impl Compiler {
     pub(super) fn await_(&mut self, frame: &mut Frame, wait: &ast::Await, span: Span, steps: &mut Vec<Step>) -> Flow {
         if frame.seen != frame.role {
-            self.error(span, "an action of another role cannot wait");
+            self.error(Code::Handler, span, "an action of another role cannot wait");
             return Flow::Waits;
         }
         if frame.initially {
-            self.error(span, "`initially` cannot `await`: nothing else is there yet")
+            self.error(Code::Handler, span, "`initially` cannot `await`: nothing else is there yet")
                 .help("begin in a state that answers the message: `goto` it");
             return Flow::Waits;
         }
         if frame.wait.is_some() {
-            self.error(span, "an `await` cannot stand in a `while waiting` clause")
+            self.error(Code::Handler, span, "an `await` cannot stand in a `while waiting` clause")
                 .help("such a clause may lower, assign, send and defer; when more depends on what arrives meanwhile, write states");
             return Flow::Waits;
         }
@@ -61,13 +62,13 @@ impl Compiler {
                 "free" => "which waits: a free object is in its first state",
                 _ => "which makes a state of its own: nothing happens in the state it names",
             };
-            self.error(at, format!("this `{word}` stands before an `await`, {what}"))
+            self.error(Code::Handler, at, format!("this `{word}` stands before an `await`, {what}"))
                 .help("write it in the body of the `await`; a waiting state has the access of the state in which the handler started, or less after `lower none`");
             return Flow::Waits;
         }
         if self.protocol.roles[frame.role.index()].states.len() > MAX_STATES {
             if !std::mem::replace(&mut self.too_many_states, true) {
-                self.error(span, format!("this role has more than {MAX_STATES} states"))
+                self.error(Code::Handler, span, format!("this role has more than {MAX_STATES} states"))
                     .help("each `await` is a state of its own wherever its action is called: call it less often");
             }
             return Flow::Waits;
@@ -239,13 +240,14 @@ impl Compiler {
         }
         if let Some(arg) = arm.args.as_ref().and_then(|args| args.first()) {
             self.error(
+                Code::Handler,
                 arg.span,
                 "the messages of an `await all` have no arguments here: its body runs once, for all of them",
             )
             .help("write states, and look at each message");
         }
         let Some(from) = &arm.from else {
-            self.error(arm.message.span, "from whom?").help("`await all M from SET`");
+            self.error(Code::Handler, arm.message.span, "from whom?").help("`await all M from SET`");
             return None;
         };
         let set = self.expr(frame, from)?;
@@ -371,7 +373,7 @@ impl Compiler {
     /// At the end of a handler: what a `lower` leaves is the access of a waiting state, and there must be one.
     pub(super) fn must_wait(&mut self, frame: &Frame) {
         let Some(Lowered { span, .. }) = frame.lowered else { return };
-        self.error(span, "some path from this `lower` does not lead to an `await`")
+        self.error(Code::Handler, span, "some path from this `lower` does not lead to an `await`")
             .help("it is the waiting state's access that it reduces: elsewhere, `goto` a state with less access");
     }
 
@@ -379,8 +381,12 @@ impl Compiler {
     fn must_leave(&mut self, body: &[Step], arm: &ast::Arm) {
         if self.diagnostics.is_empty() && may_stay(body) {
             let name = &arm.message.text;
-            self.error(arm.message.span, format!("`await {name}` does not say where to go when `{name}` has come"))
-                .help("end each path of its body with `goto STATE`, or with another `await`");
+            self.error(
+                Code::Handler,
+                arm.message.span,
+                format!("`await {name}` does not say where to go when `{name}` has come"),
+            )
+            .help("end each path of its body with `goto STATE`, or with another `await`");
         }
     }
 

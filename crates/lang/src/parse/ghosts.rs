@@ -1,6 +1,7 @@
 //! Ghosts: what claims remember of accesses, calls and what handlers tell them.
 
 use super::*;
+use trivium_diagnostic::Code;
 
 impl Parser<'_> {
     /// What follows `ghost`: `NAME of KIND { var ..; on EVENT { .. } }`.
@@ -13,7 +14,7 @@ impl Parser<'_> {
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
             if self.ghost_member(&mut ghost).is_err() {
-                self.skip_statement();
+                self.skip_statement(before);
                 if self.at == before {
                     self.advance();
                 }
@@ -40,7 +41,9 @@ impl Parser<'_> {
         let event = self.event()?;
         if self.is_word("when") {
             let span = self.span();
-            self.diagnostics.error(span, "a ghost sees every such event").help("write `if` in its braces");
+            self.diagnostics
+                .error(Code::Syntax, span, "a ghost sees every such event")
+                .help("write `if` in its braces");
             return Err(Lost);
         }
         ghost.clauses.push(GhostClause { returned, event, body: self.block()? });

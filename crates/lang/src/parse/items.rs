@@ -1,6 +1,7 @@
 //! Declarations.
 
 use super::*;
+use trivium_diagnostic::Code;
 
 impl Parser<'_> {
     /// `job`, `job up to 4`, `lock image { held: bool }`.
@@ -31,9 +32,13 @@ impl Parser<'_> {
             file.name = self.protocol_name().ok();
         }
         while !self.at_end() {
+            let before = self.at;
             match self.item() {
                 Ok(item) => file.items.push(item),
-                Err(Lost) => self.skip_item_unless_there(),
+                Err(Lost) => {
+                    self.skip_item_unless_there();
+                    self.lose(before);
+                }
             }
             self.eat_mark(";");
         }
@@ -253,7 +258,7 @@ impl Parser<'_> {
             ["unordered", "fifo", "merged", "queues", "holds", "buffered", "lossy", "duplicating", "behind"];
         let span = self.token().span;
         let Some(word) = WORDS.into_iter().find(|word| self.is_word(word)) else { return };
-        self.diagnostics.error(span, format!("`{word}` is said twice of this lane, or stands in the wrong place")).help(
+        self.diagnostics.error(Code::Syntax, span, format!("`{word}` is said twice of this lane, or stands in the wrong place")).help(
             "the order is: `unordered` or `fifo`, `merged`, `holds N`, `queues N` or `buffered`, `lossy`, `duplicating`, `behind LANE`",
         );
         self.advance();

@@ -11,13 +11,14 @@ mod roles;
 mod statements;
 
 use crate::ast::*;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::Mistakes;
 use crate::lexer::{LONGEST_NAME, Token, TokenKind};
 use std::collections::BTreeSet;
+use trivium_diagnostic::Code;
 use trivium_protocol::source::Span;
 
 /// Parses a file's tokens. Mistakes go to `diagnostics`; what could be read is returned.
-pub fn parse(tokens: &[Token], diagnostics: &mut Diagnostics) -> File {
+pub fn parse(tokens: &[Token], diagnostics: &mut Mistakes) -> File {
     let mut parser =
         Parser { tokens, at: 0, diagnostics, nesting: 0, depth: 0, operators: 0, misnamed: BTreeSet::new() };
     parser.file()
@@ -37,7 +38,7 @@ type Parsed<T> = Result<T, Lost>;
 struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
-    diagnostics: &'a mut Diagnostics,
+    diagnostics: &'a mut Mistakes,
     /// Inside brackets a new line does not end an expression.
     nesting: u32,
     depth: u32,
@@ -138,9 +139,15 @@ impl Parser<'_> {
         let help = match &token.kind {
             TokenKind::Mark("/") if self.is_star_next() => Some("a comment begins with `//` and ends with its line"),
             TokenKind::Mark("=") => Some("`==` compares; `=` assigns, in a statement of its own"),
+            TokenKind::Name(word) if what == "`{`" && WITHOUT_BRACES.contains(&word.as_str()) => {
+                Some("what depends on a condition stands in braces: `if c { .. }`")
+            }
+            TokenKind::Mark(sign) => elsewhere(sign),
+            TokenKind::Unknown(sign) => elsewhere(sign),
+            TokenKind::Name(word) if matches!(what, "a statement" | "an expression") => elsewhere(word),
             _ => None,
         };
-        let error = self.diagnostics.error(span, format!("expected {what}, found {found}"));
+        let error = self.diagnostics.error(Code::Syntax, span, format!("expected {what}, found {found}"));
         if let Some(help) = help {
             error.help(help);
         }
@@ -177,13 +184,14 @@ impl Parser<'_> {
         let span = self.token().span;
         if !self.misnamed.contains(&text) {
             let message = format!("`{text}` is a word of the language, and cannot be {what}");
-            self.diagnostics.error(span, message).help("choose another name");
+            self.diagnostics.error(Code::Name, span, message).help("choose another name");
         }
         let goes_on = matches!(self.tokens.get(self.at + 1).map(|token| &token.kind), Some(TokenKind::Mark(_)));
         if !goes_on {
             return Err(Lost);
         }
         self.misnamed.insert(text.clone());
+        self.diagnostics.lost.insert(text.clone());
         self.advance();
         Ok(Ident { text, span })
     }
@@ -191,7 +199,9 @@ impl Parser<'_> {
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             let span = self.span();
-            self.diagnostics.error(span, format!("this is nested more than {MAX_DEPTH} deep")).help("simplify it");
+            self.diagnostics
+                .error(Code::Syntax, span, format!("this is nested more than {MAX_DEPTH} deep"))
+                .help("simplify it");
             return Err(Lost);
         }
         self.depth += 1;
@@ -205,7 +215,7 @@ impl Parser<'_> {
         self.operators += 1;
         if self.operators > MAX_OPERATORS {
             self.diagnostics
-                .error(span, format!("this has more than {MAX_OPERATORS} operators"))
+                .error(Code::Syntax, span, format!("this has more than {MAX_OPERATORS} operators"))
                 .help("take parts of it out with `let`");
             return Err(Lost);
         }
@@ -241,7 +251,24 @@ impl Parser<'_> {
     }
 
     /// Goes on behind a mistake: to the next line, or to the brace that closes the present block.
-    fn skip_statement(&mut self) {
+    fn skip_statement(&mut self, before: usize) {
+        self.pass_statement();
+        self.lose(before);
+    }
+
+    /// What stands between a token and this one means nothing: nobody knows what its names would have been.
+    fn lose(&mut self, before: usize) {
+        let end = self.at.min(self.tokens.len());
+        let names = self.tokens[before.min(end)..end].iter().filter_map(|token| match &token.kind {
+            TokenKind::Name(name) => Some(name.clone()),
+            _ => None,
+        });
+        self.diagnostics.lost.extend(names);
+        // Such a word is no name either, where something was forgotten before it.
+        self.diagnostics.lost.extend(ITEMS.iter().map(|word| word.to_string()));
+    }
+
+    fn pass_statement(&mut self) {
         let mut depth = 0;
         loop {
             if self.at_end() {
@@ -300,6 +327,54 @@ const ITEMS: &[&str] = &[
     "waive",
     "protocol",
 ];
+
+/// Words with which statements begin that people write after a condition without braces.
+const WITHOUT_BRACES: [&str; 6] = ["return", "goto", "send", "lower", "complete", "resume"];
+
+/// Words with which statements begin.
+const STATEMENTS: [&str; 22] = [
+    "let",
+    "if",
+    "for",
+    "send",
+    "goto",
+    "lower",
+    "return",
+    "start",
+    "install",
+    "copy",
+    "perform",
+    "assert",
+    "await",
+    "resume",
+    "complete",
+    "defer",
+    "stall",
+    "yield",
+    "impossible",
+    "free",
+    "fill",
+    "take",
+];
+
+/// What stands here for a word or a sign of other languages.
+fn elsewhere(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "!" => "`not` negates: `if not done { .. }`; `!=` compares",
+        "&" => "`and` joins conditions; a set is changed by `+`, `-` and `in`",
+        "|" => "`or` joins conditions; two sets are joined by `+`",
+        "?" => "a choice between two values is `if c { .. } else { .. }`",
+        "while" | "loop" | "do" | "until" => {
+            "every handler ends, so that a loop goes over a set, a list or a range: `for x in S while CONDITION { .. }`"
+        }
+        "break" | "continue" => "a loop ends early by a condition in its head: `for x in S while CONDITION { .. }`",
+        "switch" | "case" | "match" => "several cases are `if .. { } else if .. { } else { }`",
+        "int" | "bool" => {
+            "a variable of a handler is `let n = ..`; one of a record is declared in its role: `var n: 0..7`"
+        }
+        _ => return None,
+    })
+}
 
 /// Words that cannot be names.
 const RESERVED: [&str; 22] = [

@@ -1,6 +1,7 @@
 //! Roles: their heads, their members, and what extends them.
 
 use super::*;
+use trivium_diagnostic::Code;
 
 /// What a member of a role may be.
 const MEMBERS: &str = "`var`, `initially`, `action`, `task`, `state`, `in` or `otherwise`";
@@ -56,7 +57,7 @@ impl Parser<'_> {
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
             if member(self).is_err() {
-                self.skip_statement();
+                self.skip_statement(before);
                 if self.at == before {
                     self.advance();
                 }
@@ -89,7 +90,9 @@ impl Parser<'_> {
             let span = self.advance().span;
             let initially = Initially { body: self.block()?, span };
             if role.initially.replace(initially).is_some() {
-                self.diagnostics.error(span, "the role says already what is so initially").help("put both into one");
+                self.diagnostics
+                    .error(Code::Syntax, span, "the role says already what is so initially")
+                    .help("put both into one");
             }
         } else if self.eat_word("state") {
             role.states.extend(self.states()?);
@@ -100,7 +103,7 @@ impl Parser<'_> {
         } else if self.is_word("replace") && !replaces {
             let span = self.advance().span;
             self.diagnostics
-                .error(span, "there is nothing to replace here")
+                .error(Code::Syntax, span, "there is nothing to replace here")
                 .help("`replace` stands in `extend role R { .. }`, before what a used file declares");
             return Err(Lost);
         } else {
@@ -190,7 +193,9 @@ impl Parser<'_> {
     fn only_otherwise(&mut self, before: Option<(Otherwise, Span)>) -> Parsed<Option<(Otherwise, Span)>> {
         let found = self.otherwise()?;
         if let (Some(_), Some((_, span))) = (before, found) {
-            self.diagnostics.error(span, "there is already an `otherwise` here").help("remove one of them");
+            self.diagnostics
+                .error(Code::Syntax, span, "there is already an `otherwise` here")
+                .help("remove one of them");
         }
         Ok(found)
     }
@@ -231,7 +236,7 @@ impl Parser<'_> {
                 self.expected("`on EVENT {..}` or `otherwise`")
             };
             if parsed.is_err() {
-                self.skip_statement();
+                self.skip_statement(before);
                 if self.at == before {
                     self.advance();
                 }

@@ -1,6 +1,8 @@
 //! What stands in the braces of a handler.
 
 use super::*;
+use trivium_diagnostic::Code;
+use trivium_protocol::nearest;
 
 impl Parser<'_> {
     /// `{ statement; statement }`. Each statement that cannot be read is noted and passed over.
@@ -21,11 +23,11 @@ impl Parser<'_> {
                     let is_ended = braces_end && self.is_behind_brace();
                     if !self.eat_mark(";") && !self.is_mark("}") && !self.token().first && !is_ended {
                         let _ = self.expected::<()>("`;`, a new line or `}`");
-                        self.skip_statement();
+                        self.skip_statement(before);
                     }
                 }
                 Err(Lost) => {
-                    self.skip_statement();
+                    self.skip_statement(before);
                     if self.at == before {
                         self.advance();
                     }
@@ -120,6 +122,7 @@ impl Parser<'_> {
             "invoke" if matches!(self.tokens.get(self.at + 1).map(|t| &t.kind), Some(TokenKind::Name(_))) => {
                 self.diagnostics
                     .error(
+                        Code::Syntax,
                         self.span(),
                         "`invoke` is no statement: no backend runs a function of the program in a handler",
                     )
@@ -202,10 +205,24 @@ impl Parser<'_> {
             AssignSign::Minus
         } else if matches!(target.kind, ExprKind::Call(..)) {
             return Ok(StatementKind::Call(target));
+        } else if let ExprKind::Name(word) = &target.kind
+            && (self.token().first || matches!(self.token().kind, TokenKind::Name(_) | TokenKind::Mark(";" | "}")))
+        {
+            return self.no_statement(word, target.span);
         } else {
             return self.expected("`=`, `+=`, `-=` or `(`");
         };
         Ok(StatementKind::Assign { target, sign, value: self.expression()? })
+    }
+
+    /// A word that begins no statement.
+    fn no_statement<T>(&mut self, word: &str, span: Span) -> Parsed<T> {
+        let error = self.diagnostics.error(Code::Syntax, span, format!("there is no statement `{word}`"));
+        let near = nearest(word, STATEMENTS.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+        let none =
+            "a statement assigns (`n = 1`), calls an action (`tell()`), or begins with a word as `send` or `goto`";
+        error.help(elsewhere(word).map(str::to_string).or(near).unwrap_or_else(|| none.into()));
+        Err(Lost)
     }
 
     fn branch(&mut self) -> Parsed<StatementKind> {

@@ -46,7 +46,7 @@ fn result(test: &Test) -> Result<String, String> {
     let options = Options { params: test.params.clone(), load: Some(&load) };
     match compile("test.tri", &test.text, &options) {
         Ok(protocol) => Ok(listing::claims(&protocol) + &listing::listing(&protocol)),
-        Err(errors) => Err(errors.to_string()),
+        Err(errors) => Err(format!("{errors}\n")),
     }
 }
 

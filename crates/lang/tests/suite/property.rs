@@ -3,8 +3,9 @@
 use crate::mutant::{compiled, config, protocols, slip, slipped};
 use proptest::prelude::*;
 use std::path::Path;
+use trivium_diagnostic::Diagnostics;
 use trivium_lang::lexer::lex;
-use trivium_lang::{Diagnostics, Options, c_header, compile, show};
+use trivium_lang::{Options, c_header, compile, show};
 
 /// Words and marks of the language, and some that are not.
 const WORDS: [&str; 97] = [
@@ -131,11 +132,10 @@ fn judge_in(path: &Path, text: &str) -> Result<(), TestCaseError> {
 fn placed(errors: &Diagnostics) -> Result<(), TestCaseError> {
     prop_assert!(!errors.list.is_empty());
     for error in &errors.list {
-        let text = errors.sources.text(error.span.file);
-        prop_assert!(error.span.start <= error.span.end, "{error:?}");
-        prop_assert!(error.span.start as usize <= text.len(), "{error:?}");
-        let place = errors.sources.place(error.span);
-        prop_assert!(place.line as usize <= text.matches('\n').count() + 1, "{error:?} at {place}");
+        let place = error.place().expect("a place");
+        let quoted = place.quoted.as_ref().expect("a line of the file");
+        let last = quoted.text.chars().count() as u32 + 1;
+        prop_assert!(place.line >= Some(1) && (Some(1)..=Some(last)).contains(&place.column), "{error:?}");
         prop_assert!(!error.message.is_empty());
     }
     prop_assert!(errors.to_string().starts_with("error: "));

@@ -5,6 +5,7 @@ use crate::core::NodeCore;
 use crate::error::NodeError;
 use crate::records::NONE;
 use crate::space::{Binding, SpaceCall};
+use trivium_diagnostic::Code;
 use trivium_engine::Object;
 use trivium_guest::{ProgramFault, SHARED_BASE, SplitPhase};
 use trivium_protocol::nearest;
@@ -239,12 +240,12 @@ impl<C> NodeCore<C> {
         };
         let broken = begun
             .and_then(|()| self.broken_condition(protocol, op, object, words).map_err(|fault| fault.message))
-            .map_err(|what| NodeError::subject(format!("{}: {what}", called())))?
+            .map_err(|what| NodeError::subject(Code::Program, format!("{}: {what}", called())))?
             .or_else(|| self.usage.call(protocol, engine.protocol(), op, object).err());
         let Some(assumption) = broken else { return Ok(()) };
         let what = format!("{} against the protocol's assumption `{assumption}`", called());
         let help = "change the program: the protocol keeps its promises only under this use";
-        Err(NodeError::subject(what).help(help))
+        Err(NodeError::subject(Code::Program, what).help(help))
     }
 
     /// What an operation is for the protocol of the memory at an address. How large a block is, is 0 where the protocol has no such calls.
@@ -291,7 +292,7 @@ impl<C> NodeCore<C> {
         let Some(why) = self.protocols.no_rmw[protocol].as_ref() else { return Ok(()) };
         let refused = refused_atomic(&self.protocols.engines[protocol].protocol().name, why);
         let what = format!("node {}: an atomic operation at {address:#x}, {refused}", self.me);
-        Err(NodeError::subject(what).help(ATOMIC_HELP))
+        Err(NodeError::subject(Code::Program, what).help(ATOMIC_HELP))
     }
 
     /// The protocol of memory that a program names, or the default one.
@@ -312,7 +313,7 @@ impl<C> NodeCore<C> {
         }
         let name = &engines[number].protocol().name;
         let what = format!("node {} asks for memory under protocol `{name}`, which is not about blocks", self.me);
-        Err(NodeError::subject(what).help("name the protocol of shared memory first: --protocol stache"))
+        Err(NodeError::subject(Code::Program, what).help("name the protocol of shared memory first: --protocol stache"))
     }
 
     fn no_such_protocol(&self, name: &str) -> NodeError {
@@ -320,7 +321,8 @@ impl<C> NodeCore<C> {
         let near = nearest(name, names.iter().copied());
         let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let what = format!("node {} asks for memory under protocol `{name}`, which is not loaded", self.me);
-        NodeError::subject(what).help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
+        NodeError::subject(Code::Program, what)
+            .help(format!("{near}loaded are {}; add --protocol {name}", names.join(", ")))
     }
 
     /// How a program wants to bind the region that begins at an address.
@@ -332,7 +334,7 @@ impl<C> NodeCore<C> {
         let region = address.checked_sub(SHARED_BASE).and_then(|offset| self.space.borrow().region_at(offset.into()));
         region.map(|region| Binding { region, protocol }).ok_or_else(|| {
             let what = format!("node {} binds {address:#x} to a protocol, where no allocation begins", self.me);
-            NodeError::subject(what).help("pass the pointer that trivium_alloc returned")
+            NodeError::subject(Code::Program, what).help("pass the pointer that trivium_alloc returned")
         })
     }
 
@@ -376,7 +378,7 @@ impl<C> NodeCore<C> {
         let offset = address.checked_sub(SHARED_BASE).map(u64::from);
         let Some(region) = offset.and_then(|offset| self.space.borrow().region_of(offset)) else {
             let what = format!("node {} names `{name}` what lies at {address:#x}, which is not allocated", self.me);
-            return Err(NodeError::subject(what).help("pass the pointer that trivium_alloc returned"));
+            return Err(NodeError::subject(Code::Program, what).help("pass the pointer that trivium_alloc returned"));
         };
         self.space.borrow_mut().set_name(region, self.me, name);
         Ok(())

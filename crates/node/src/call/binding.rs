@@ -5,6 +5,7 @@ use crate::error::NodeError;
 use crate::records::{Instance, Protocols};
 use crate::space::{Binding, Purpose, Space, blocks, blocks_of_page};
 use std::ops::Range;
+use trivium_diagnostic::Code;
 use trivium_engine::{Node, Object};
 use trivium_guest::SHARED_BASE;
 use trivium_protocol::{Access, BLOCK, MessageId};
@@ -46,7 +47,7 @@ impl<C> NodeCore<C> {
             return Ok(());
         }
         let what = format!("node {} starts the parallel phase a second time", self.me);
-        Err(NodeError::subject(what)
+        Err(NodeError::subject(Code::Program, what)
             .help("a page moves once at most: call trivium_parallel_start once, behind the program's initialisation"))
     }
 
@@ -123,7 +124,8 @@ impl<C> NodeCore<C> {
             object.id
         );
         let call = purpose.call();
-        NodeError::subject(what).help(format!("let the program wait for what it has begun before it calls {call}"))
+        NodeError::subject(Code::Program, what)
+            .help(format!("let the program wait for what it has begun before it calls {call}"))
     }
 
     /// The records of blocks are again as if nobody had touched them.
@@ -152,7 +154,8 @@ impl<C> NodeCore<C> {
             }
             _ => ("a region is bound", "bind only between protocols without `processor cached`"),
         };
-        Err(NodeError::subject(format!("{what}, but under `{}` processors have caches", protocol.name)).help(help))
+        Err(NodeError::subject(Code::Program, format!("{what}, but under `{}` processors have caches", protocol.name))
+            .help(help))
     }
 
     fn check_at_rest(&mut self, instance: Instance, forgotten: &Forgotten<'_>) -> Result<(), NodeError> {
@@ -177,7 +180,7 @@ impl<C> NodeCore<C> {
         };
         let state = engine.describe(role, record);
         let what = if forgotten.purpose == Purpose::Start { "such memory" } else { "the region" };
-        Err(NodeError::subject(format!("{}, but block {} {why}", forgotten.purpose.event(), block.id))
+        Err(NodeError::subject(Code::Program, format!("{}, but block {} {why}", forgotten.purpose.event(), block.id))
             .note(format!("node {}, {}: {} is {state}", self.me, forgotten.when, declared.name))
             .help(format!(
                 "bring {what} home first: under `{}`, let each home access its blocks after the last phase of others",
@@ -201,6 +204,6 @@ pub fn disagree(space: &Space, protocols: &Protocols, one: (usize, Purpose), oth
         }
     };
     let call = if matches!(one.1, Purpose::Start | Purpose::Place(_)) { one.1.call() } else { other.1.call() };
-    NodeError::subject(format!("{}, but {}", tell(one), tell(other)))
+    NodeError::subject(Code::Program, format!("{}, but {}", tell(one), tell(other)))
         .help(format!("{call} is collective: every node makes the same call at the same point of its program"))
 }

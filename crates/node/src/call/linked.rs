@@ -5,6 +5,7 @@ use super::{AccessFor, CallHost, Caller, ProgramAccess};
 use crate::core::NodeCore;
 use crate::error::NodeError;
 use crate::thread::{Link, RUNNING, Thread};
+use trivium_diagnostic::Code;
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
 
 /// After so many conditional stores in a row that could not succeed they are taken not to succeed ever.
@@ -93,7 +94,9 @@ impl<N: CallHost> Caller<'_, N> {
         let what = format!(
             "node {me}: {MOST_IN_VAIN} conditional stores in a row at {address:#x}, and the last linked load was not of that word"
         );
-        self.node.fail(NodeError::subject(what).help("load the word by trivium_load_linked32 before each try"))
+        self.node.fail(
+            NodeError::subject(Code::Program, what).help("load the word by trivium_load_linked32 before each try"),
+        )
     }
 
     /// The protocol takes the copy away from a node that asks to store, so that no conditional store ever succeeds.
@@ -106,7 +109,7 @@ impl<N: CallHost> Caller<'_, N> {
         );
         let help =
             "a protocol that takes the copy away from a node that asks to store needs trivium_load_linked_exclusive32";
-        self.node.fail(NodeError::subject(what).help(help))
+        self.node.fail(NodeError::subject(Code::Program, what).help(help))
     }
 
     /// The protocol performs accesses where the block is: there is no copy to be lost.
@@ -117,6 +120,9 @@ impl<N: CallHost> Caller<'_, N> {
             "node {}: a {what} at {address:#x}, under `{name}`, which performs it without a copy of the block",
             core.me
         );
-        self.node.fail(NodeError::subject(what).help("use trivium_compare_swap32 or another atomic operation there"))
+        self.node.fail(
+            NodeError::subject(Code::Program, what)
+                .help("use trivium_compare_swap32 or another atomic operation there"),
+        )
     }
 }

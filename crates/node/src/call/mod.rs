@@ -27,6 +27,7 @@ use crate::records::{Imported, NONE};
 use crate::space::{NodeMemory, Purpose};
 use crate::thread::{Flight, RUNNING, Wait};
 use allowed::{Refusal, SplitPhaseStep};
+use trivium_diagnostic::Code;
 use trivium_engine::{Args, Event, Object};
 use trivium_guest::{
     AccessKind, AccessStep, Call, CallStep, LoadStore, Placement, ProgramFault, ReadModifyWrite, SHARED_BASE,
@@ -197,7 +198,7 @@ impl<N: CallHost> Caller<'_, N> {
             let core = self.node.core();
             let what =
                 format!("node {}: {} has returned without an answer", core.me, core.protocols.call_name(protocol, op));
-            self.node.fail(NodeError::subject(what))
+            self.node.fail(NodeError::subject(Code::Program, what))
         })
     }
 
@@ -359,7 +360,7 @@ impl<N: CallHost> Caller<'_, N> {
                     "node {} sleeps for {nanoseconds} nanoseconds, which is longer than its clock counts",
                     self.node.core().me
                 );
-                Err(self.node.fail(NodeError::subject(what).help("sleep for a shorter time")))
+                Err(self.node.fail(NodeError::subject(Code::Program, what).help("sleep for a shorter time")))
             }
         }
     }
@@ -460,7 +461,9 @@ impl<N: CallHost> Caller<'_, N> {
             [first, second, ..] => {
                 let [first, second] = [first, second].map(|(protocol, op)| core.protocols.call_name(protocol, op));
                 let what = format!("node {}: a fence would be both {first} and {second}", core.me);
-                Err(self.node.fail(NodeError::subject(what).help("run the program under one protocol with a fence")))
+                Err(self.node.fail(
+                    NodeError::subject(Code::Program, what).help("run the program under one protocol with a fence"),
+                ))
             }
         }
     }
@@ -563,7 +566,7 @@ impl<N: CallHost> Caller<'_, N> {
             let named = args.first().copied().unwrap_or_default();
             let what = format!("node {me}: {} is asked for the image of {kind} {named}", declared.name);
             let help = format!("a node has room for the images of {kind} 0 to {most}: number them from 0");
-            return Err(self.node.fail(NodeError::subject(what).help(help)));
+            return Err(self.node.fail(NodeError::subject(Code::Program, what).help(help)));
         };
         self.node.has_changed_space();
         Ok(CallStep::Done(i64::from(SHARED_BASE) + offset.cast_signed()))

@@ -4,6 +4,7 @@ use crate::core::NodeCore;
 use crate::error::NodeError;
 use crate::records::Protocols;
 use crate::space::Placing;
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Node, Object};
 use trivium_protocol::{BLOCK, NODE, ObjectKindId, Protocol, nearest};
@@ -33,7 +34,7 @@ impl<C> NodeCore<C> {
         let Some(protocol) = engines.iter().position(|engine| engine.protocol().name == name) else {
             let names: Vec<&str> = engines.iter().map(|engine| engine.protocol().name.as_str()).collect();
             let what = format!("node {me} places an object of protocol `{name}`, which is not loaded");
-            return Err(NodeError::subject(what).help(one_of(name, &names)));
+            return Err(NodeError::subject(Code::Program, what).help(one_of(name, &names)));
         };
         let declared = engines[protocol].protocol();
         let kinds = (0..declared.objects.len()).map(|at| ObjectKindId::at(at));
@@ -43,14 +44,16 @@ impl<C> NodeCore<C> {
             .collect();
         if !placed.contains(&kind) {
             let what = format!("node {me} places a `{kind}` of {name}, which has no such objects to be placed");
-            return Err(NodeError::subject(what).help(one_of(kind, &placed)));
+            return Err(NodeError::subject(Code::Program, what).help(one_of(kind, &placed)));
         }
         let number = declared.objects.iter().position(|known| known == kind).unwrap_or_default();
         let nodes = self.protocols.nodes;
         if home >= nodes {
             let what =
                 format!("node {me} places {kind} {object} of {name} at node {}, where none is", home.cast_signed());
-            return Err(NodeError::subject(what).help(format!("there are {nodes} nodes, numbered from 0")));
+            return Err(
+                NodeError::subject(Code::Program, what).help(format!("there are {nodes} nodes, numbered from 0"))
+            );
         }
         Ok(Placing {
             protocol,
@@ -79,7 +82,7 @@ impl<C> NodeCore<C> {
         if self.has_used(protocol, object) {
             let name = self.protocols.placed_name(placing);
             let what = format!("{name} is to be at home at node {home}, but node {} has used it before", self.me);
-            return Err(NodeError::subject(what)
+            return Err(NodeError::subject(Code::Program, what)
                 .note(format!("node {}, {when}: it has been at home at node {before}", self.me))
                 .help("call trivium_place, on all nodes, before any of them makes a call about the object"));
         }

@@ -5,6 +5,7 @@ use crate::error::NodeError;
 use crate::records::{Imported, Protocols};
 use std::rc::Rc;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_engine::Engine;
 use trivium_guest::{CallImport, Program};
 use trivium_protocol::{BLOCK, EventKind, NODE, OpId, Protocol};
@@ -21,22 +22,22 @@ impl Protocols {
         walking: bool,
     ) -> Result<Protocols, NodeError> {
         if protocols.is_empty() {
-            return Err(NodeError::input("no protocol is named").help("add --protocol stache"));
+            return Err(NodeError::input(Code::Usage, "no protocol is named").help("add --protocol stache"));
         }
         let mut engines: Vec<Rc<Engine>> = Vec::new();
         for protocol in protocols {
             let name = &protocol.name;
             if engines.iter().any(|engine| engine.protocol().name == *name) {
-                return Err(NodeError::input(format!("protocol `{name}` is named twice")));
+                return Err(NodeError::input(Code::Usage, format!("protocol `{name}` is named twice")));
             }
             let of_access = |event| matches!(event, EventKind::Read | EventKind::Write);
             if let Some(condition) = protocol.conditions.iter().find(|condition| of_access(condition.event)) {
                 let what = format!("it assumes `{}`, and accesses that hit are not watched", condition.text);
                 let help = "use a protocol that assumes this of its calls only, or of no access";
-                return Err(NodeError::input(what).at(name.as_str()).help(help));
+                return Err(NodeError::input(Code::Program, what).at(name.as_str()).help(help));
             }
             let engine = Engine::load_without_ghosts(protocol.clone(), nodes)
-                .map_err(|error| NodeError::input(error.message).at(name.as_str()))?;
+                .map_err(|error| NodeError::input(Code::Program, error.message).at(name.as_str()))?;
             engines.push(Rc::new(if walking { engine.walking() } else { engine }));
         }
         let calls: Result<Vec<_>, NodeError> = program.calls().iter().map(|call| bind(call, protocols)).collect();
@@ -56,7 +57,7 @@ fn check_atomics(program: &Program, protocols: &Protocols) -> Result<(), NodeErr
     }
     let name = &protocols.engines[number].protocol().name;
     let what = format!("the program uses atomic operations, {}", refused_atomic(name, why));
-    Err(NodeError::input(what).at(program.name()).help(ATOMIC_HELP))
+    Err(NodeError::input(Code::Program, what).at(program.name()).help(ATOMIC_HELP))
 }
 
 /// The protocol and the call that a program's import means. Names with dashes are imported with dashes or
@@ -66,7 +67,9 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
     let found = protocols.iter().position(|p| plain(&p.name) == plain(&call.protocol));
     let Some(number) = found else {
         let what = format!("the program calls `{}` of protocol `{}`, which is not loaded", call.op, call.protocol);
-        return Err(NodeError::input(what).help(format!("add --protocol {}", call.protocol.replace('_', "-"))));
+        return Err(
+            NodeError::input(Code::Program, what).help(format!("add --protocol {}", call.protocol.replace('_', "-")))
+        );
     };
     let protocol = &protocols[number];
     let takes = |op: OpId| protocol.passed_to(op) + usize::from(protocol.ops[op.index()].object != NODE);
@@ -92,13 +95,13 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
     let Some(op) = protocol.op(&call.op) else {
         let names: Vec<&str> = protocol.ops.iter().map(|op| op.name.as_str()).collect();
         let what = format!("the program calls `{}`, which protocol `{}` does not have", call.op, protocol.name);
-        return Err(NodeError::input(what)
+        return Err(NodeError::input(Code::Program, what)
             .help(format!("its calls are {}; include the header of this version", names.join(", "))));
     };
     let declared = &protocol.ops[op.index()];
     if declared.body.is_some() {
         let what = format!("the program imports `{}`, whose body stands in the protocol `{}`", call.op, protocol.name);
-        return Err(NodeError::input(what).help("the header has it as a function: include it"));
+        return Err(NodeError::input(Code::Program, what).help("the header has it as a function: include it"));
     }
     let takes = takes(op);
     if takes != call.params || declared.result.is_some() != call.has_result {
@@ -106,7 +109,7 @@ fn bind(call: &CallImport, protocols: &[Arc<Protocol>]) -> Result<Imported, Node
             "the program calls `{}.{}` with {} arguments; it takes {takes}",
             protocol.name, call.op, call.params
         );
-        return Err(NodeError::input(what).help("include the header of this version"));
+        return Err(NodeError::input(Code::Program, what).help("include the header of this version"));
     }
     Ok(Imported::Op(number, op))
 }

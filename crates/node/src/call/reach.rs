@@ -6,6 +6,7 @@ use crate::core::{NodeCore, allows};
 use crate::error::NodeError;
 use crate::handler::pending;
 use crate::thread::{Awaited, EventNumber, Grant, RUNNING, Wait};
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Event, Object};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
@@ -173,7 +174,7 @@ impl<C> NodeCore<C> {
             "the protocol `{}` assumes `home_writes`: let each node write its own part only, allocated on that node",
             self.protocols.engines[protocol].protocol().name
         );
-        Err(NodeError::subject(what).help(help))
+        Err(NodeError::subject(Code::Program, what).help(help))
     }
 
     /// Whether a store to a block is this node's first in a phase between two barriers, and its protocol assumes that nobody else makes one.

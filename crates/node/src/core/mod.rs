@@ -15,6 +15,7 @@ use placed::Placed;
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::rc::Rc;
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Fault, Node, Object};
 use trivium_guest::{AccessKind, SHARED_BASE};
@@ -206,10 +207,13 @@ impl<C> NodeCore<C> {
             true => "its page is placed by first touch, and this node has not learned where",
             false => "no program has allocated it",
         };
-        NodeError::subject(format!(
-            "{at}: a handler meets block {} (address {address:#x}), whose home nobody here knows: {why}",
-            block.id
-        ))
+        NodeError::subject(
+            Code::Fault,
+            format!(
+                "{at}: a handler meets block {} (address {address:#x}), whose home nobody here knows: {why}",
+                block.id
+            ),
+        )
         .help("a handler may name another block only where its node has accessed it, or has had a message about it")
     }
 

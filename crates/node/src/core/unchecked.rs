@@ -2,6 +2,7 @@
 
 use super::{NodeCore, allows};
 use crate::error::{About, NodeError};
+use trivium_diagnostic::Code;
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, SHARED_BASE};
 use trivium_protocol::Access;
@@ -17,7 +18,7 @@ impl<C> NodeCore<C> {
                 "node {}: trivium_share: something of the {bytes} bytes at {private:#x} is shared already",
                 self.me
             );
-            return Err(NodeError::subject(what).help("share each range once"));
+            return Err(NodeError::subject(Code::Program, what).help("share each range once"));
         }
         let protocol = self.protocol_at(u64::from(part - SHARED_BASE));
         if let Some(protocol) = protocol.filter(|&protocol| self.protocols.cached[protocol]) {
@@ -26,7 +27,9 @@ impl<C> NodeCore<C> {
                 "node {} shares private memory under protocol `{name}`, whose processors have caches of their own: the home's copy is not the program's memory there",
                 self.me
             );
-            return Err(NodeError::subject(what).help("share it under a protocol without `fill` and `take`"));
+            return Err(
+                NodeError::subject(Code::Program, what).help("share it under a protocol without `fill` and `take`")
+            );
         }
         self.parts.add(private, bytes, part);
         Ok(())
@@ -48,7 +51,7 @@ impl<C> NodeCore<C> {
         );
         let private = self.parts.private_of(self.offset_of(block), self.protocols.block);
         let about = private.map(|private| Box::new(About::Own(address, private)));
-        Err(NodeError { about, ..NodeError::subject(what) }.help(
+        Err(NodeError { about, ..NodeError::subject(Code::Program, what) }.help(
             "go through the shared address (in Split-C, `*toglobal(MYPROC, &x)`), or let the accesses of other nodes to this block end first, and make one through the shared address; the block may also hold other data (--block says how large it is)",
         ))
     }

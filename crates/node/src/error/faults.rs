@@ -1,6 +1,7 @@
 //! What a fault of a protocol's handler says on a live node.
 
 use super::NodeError;
+use trivium_diagnostic::Code;
 use trivium_engine::{Engine, Fault};
 use trivium_protocol::{Assume, Protocol};
 
@@ -8,7 +9,7 @@ use trivium_protocol::{Assume, Protocol};
 pub fn of_fault(engine: &Engine, fault: &Fault, when: &str) -> NodeError {
     let protocol = engine.protocol();
     let is_of_call = protocol.ops.iter().any(|op| op.span == fault.span);
-    let error = NodeError::subject(format!("{when}{fault}")).help(match is_of_call {
+    let error = NodeError::subject(Code::Fault, format!("{when}{fault}")).help(match is_of_call {
         true => "pass what the call takes: `trivium show` on the protocol lists its calls".into(),
         false => blame(protocol),
     });

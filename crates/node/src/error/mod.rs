@@ -12,6 +12,7 @@ pub use said::{NodeSaid, Said, Saying};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
+use trivium_diagnostic::{Code, Diagnostic, Place};
 use trivium_guest::{DebugInfo, SourceLocation};
 
 /// So many calls of a stack are told.
@@ -35,19 +36,13 @@ pub enum About {
     Own(u32, Range<u32>),
 }
 
-/// An error with its cause, its place and a remedy.
+/// What is wrong, whose fault it is, and what is known beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeError {
     /// Whose fault it is.
     pub blame: Blame,
-    /// What is wrong, in one sentence without a full stop.
-    pub what: String,
-    /// `file:line:column`, or what stands for it.
-    pub place: Option<String>,
-    /// What to do about it.
-    pub help: Option<String>,
-    /// Further lines: who waits for what.
-    pub notes: Vec<String>,
+    /// What is wrong, where, and what to do about it; its notes say who waits for what.
+    pub diagnostic: Box<Diagnostic>,
     /// Whether the notes say what each node does.
     pub tells_all: bool,
     /// The code with which a program has left `main` before others, who cannot go on without it; 0 where none has with another.
@@ -61,39 +56,32 @@ pub struct NodeError {
 
 impl NodeError {
     /// The program or the protocol is wrong.
-    pub fn subject(what: impl Into<String>) -> NodeError {
-        NodeError {
-            blame: Blame::Subject,
-            what: what.into(),
-            place: None,
-            help: None,
-            notes: Vec::new(),
-            tells_all: false,
-            exit_code: 0,
-            about: None,
-            said: None,
-        }
+    pub fn subject(code: Code, message: impl Into<String>) -> NodeError {
+        NodeError::of(Blame::Subject, Diagnostic::new(code, message))
     }
 
     /// An input is wrong.
-    pub fn input(what: impl Into<String>) -> NodeError {
-        NodeError { blame: Blame::Input, ..NodeError::subject(what) }
+    pub fn input(code: Code, message: impl Into<String>) -> NodeError {
+        NodeError::from(Diagnostic::new(code, message))
+    }
+
+    fn of(blame: Blame, diagnostic: Diagnostic) -> NodeError {
+        NodeError { blame, diagnostic: Box::new(diagnostic), tells_all: false, exit_code: 0, about: None, said: None }
     }
 
     /// The same error, at `place`.
-    pub fn at(self, place: impl Into<String>) -> NodeError {
-        NodeError { place: Some(place.into()), ..self }
+    pub fn at(self, place: impl Into<Place>) -> NodeError {
+        NodeError { diagnostic: Box::new(self.diagnostic.at(place)), ..self }
     }
 
     /// The same error, with what to do about it.
     pub fn help(self, help: impl Into<String>) -> NodeError {
-        NodeError { help: Some(help.into()), ..self }
+        NodeError { diagnostic: Box::new(self.diagnostic.help(help)), ..self }
     }
 
     /// The same error, with a further line.
-    pub fn note(mut self, note: impl Into<String>) -> NodeError {
-        self.notes.push(note.into());
-        self
+    pub fn note(self, note: impl Into<String>) -> NodeError {
+        NodeError { diagnostic: Box::new(self.diagnostic.note(note)), ..self }
     }
 
     /// The same error, with the names of the variables that it is about, as the program's debug information tells them: asked for only if
@@ -121,18 +109,21 @@ impl NodeError {
     pub fn standing(mut self, who: &str, stack: &[SourceLocation]) -> NodeError {
         let own = stack.iter().position(|place| !place.is_library()).unwrap_or(0);
         let line = stack.get(own).and_then(|place| place.line.as_ref()).map(|(file, line)| format!("{file}:{line}"));
-        let at = line.filter(|line| self.place.get_or_insert_with(|| line.clone()) != line);
-        let at = at.map_or(String::new(), |line| format!(" at {line}"));
+        if let (Some(line), []) = (&line, &*self.diagnostic.places) {
+            self.diagnostic.places.push(line.into());
+        }
+        let is_told = |line: &String| self.diagnostic.place().is_some_and(|place| place.to_string() == *line);
+        let at = line.filter(|line| !is_told(line)).map_or(String::new(), |line| format!(" at {line}"));
         let mut names = SourceLocation::functions(stack, own);
         names.dedup();
         let within = if names.is_empty() { String::new() } else { format!(" in {}", names.join(", called by ")) };
-        self.notes.insert(0, format!("{who}{at}{within}"));
+        self.diagnostic.notes.insert(0, format!("{who}{at}{within}"));
         let callers: Vec<String> = {
             let callers = stack.iter().skip(own + 1).filter(|place| !place.is_translation());
             callers.map(SourceLocation::to_string).collect()
         };
         if !callers.is_empty() {
-            self.notes.insert(1, format!("called from {}", short(callers)));
+            self.diagnostic.notes.insert(1, format!("called from {}", short(callers)));
         }
         self
     }
@@ -148,25 +139,15 @@ fn short(mut calls: Vec<String>) -> String {
 
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.what)?;
-        if let Some(place) = &self.place {
-            write!(f, "\n --> {place}")?;
-        }
-        for note in &self.notes {
-            write!(f, "\nnote: {note}")?;
-        }
-        if let Some(help) = &self.help {
-            write!(f, "\nhelp: {help}")?;
-        }
-        Ok(())
+        self.diagnostic.fmt(f)
     }
 }
 
 impl std::error::Error for NodeError {}
 
-/// A program cannot be made ready.
-impl From<trivium_guest::Error> for NodeError {
-    fn from(error: trivium_guest::Error) -> NodeError {
-        NodeError { place: error.place, help: error.help, ..NodeError::input(error.what) }
+/// What is wrong before a program runs is an input.
+impl From<Diagnostic> for NodeError {
+    fn from(diagnostic: Diagnostic) -> NodeError {
+        NodeError::of(Blame::Input, diagnostic)
     }
 }

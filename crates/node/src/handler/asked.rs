@@ -5,6 +5,7 @@
 
 use crate::error::NodeError;
 use serde::{Deserialize, Serialize};
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Deed, HandlerAccess, Node, Pending, Thread};
 use trivium_guest::{AccessKind, ReadModifyWrite, RmwOp};
@@ -170,12 +171,14 @@ impl Asked {
                 "node {node}: of the accesses that handlers perform for thread {thread}, {performed} were performed and {completed} completed"
             )
         };
-        let mut error = NodeError::subject(what).help(HELP);
+        let mut error = NodeError::subject(Code::Promise, what).help(HELP);
         for (tally, what) in [(completed, "completed"), (performed, "performed")] {
             let Some((protocol, file, start, end)) = tally.latest else { continue };
             let Some(place) = place(protocol, Span { file, start, end }) else { continue };
             error = error.note(format!("the latest was {what} at {place}"));
-            error.place.get_or_insert(place);
+            if error.diagnostic.places.is_empty() {
+                error = error.at(place);
+            }
         }
         Err(error)
     }
@@ -297,13 +300,13 @@ mod tests {
         let twice = performed(Deed::Load, 8, 1).and(performed(Deed::Load, 8, 1)).and(read(1));
         let error = twice.check(place).unwrap_err();
         assert_eq!(
-            error.what,
+            error.diagnostic.message,
             "node 3: of the accesses that handlers perform for thread 0, 2 were performed and 1 completed"
         );
-        assert_eq!(error.place.as_deref(), Some("0:7"));
+        assert_eq!(error.diagnostic.place(), Some(&"0:7".into()));
         let other = performed(Deed::Load, 8, 1).and(read(2));
         let what = "node 3: of the 1 accesses that handlers have performed for thread 0, one is not what was completed";
-        assert_eq!(other.check(place).unwrap_err().what, what);
+        assert_eq!(other.check(place).unwrap_err().diagnostic.message, what);
         assert!(read(0).check(place).is_err());
     }
 }

@@ -5,6 +5,7 @@ use super::primitive::DataFrom;
 use crate::error::{NodeError, blame};
 use crate::records::Slot;
 use crate::thread::NodeThreads;
+use trivium_diagnostic::Code;
 use trivium_engine::{Args, Disposition, Engine, Event, Object, Outcome, Payload, Thread};
 use trivium_protocol::{RoleId, StateId, TaskId};
 
@@ -78,8 +79,9 @@ impl Effects {
         let handler = outcome.handler.map(|id| &role.handlers[id.index()]);
         let name = handler.map_or("", |handler| handler.name.as_str());
         let what = self.trouble.as_deref().unwrap_or_default();
-        let error = NodeError::subject(format!("{who}: handler {name} of object {}: {what}", outcome.object.id))
-            .help(blame(engine.protocol()));
+        let error =
+            NodeError::subject(Code::Fault, format!("{who}: handler {name} of object {}: {what}", outcome.object.id))
+                .help(blame(engine.protocol()));
         match handler.and_then(|handler| engine.protocol().sources.known_place(handler.span)) {
             Some(place) => error.at(place.to_string()),
             None => error,

@@ -273,7 +273,7 @@ pub trait HandlerMemory: Sized {
             let block = self.core().block_of(offset);
             let Some(tag) = self.tag_to_check(block) else { return };
             let checked = self.core().check_unchecked(address, kind, block, tag);
-            self.trouble_of(checked.map_err(|error| error.what));
+            self.trouble_of(checked.map_err(|error| error.diagnostic.message));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::images::Images;
 use crate::error::NodeError;
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_engine::number::{fit, index};
 use trivium_guest::{DebugInfo, Placement, SHARED_BASE, SHARED_END, SourceLocation, StackFrame};
@@ -173,20 +174,22 @@ impl Space {
                 }
                 _ => "",
             };
-            return Err(NodeError::subject(format!(
-                "node {node} asks in its allocation {number} {}, but another node asked {}{differs}",
-                self.in_words(call),
-                self.in_words(made)
-            ))
+            return Err(NodeError::subject(
+                Code::Program,
+                format!(
+                    "node {node} asks in its allocation {number} {}, but another node asked {}{differs}",
+                    self.in_words(call),
+                    self.in_words(made)
+                ),
+            )
             .help("allocation is collective: every node makes the same allocations in the same order"));
         }
         let offset = match call {
             SpaceCall::Allocate { bytes, placement, protocol } => self.make(node, bytes, placement, protocol)?,
             SpaceCall::Free { region, .. } if self.regions.get(region).is_none_or(|region| region.is_freed) => {
                 let what = format!("node {node} frees allocation {}, which there is not, or not any more", region + 1);
-                return Err(
-                    NodeError::subject(what).help("each allocation is freed once, by the same call on all nodes")
-                );
+                return Err(NodeError::subject(Code::Program, what)
+                    .help("each allocation is freed once, by the same call on all nodes"));
             }
             SpaceCall::Free { region, is_left } => self.give_back(region, is_left),
         };
@@ -199,11 +202,14 @@ impl Space {
         if let Placement::Explicit(home) = placement
             && home >= self.nodes
         {
-            return Err(NodeError::subject(format!(
-                "node {node} asks for memory on node {}, but there are {} nodes",
-                home.cast_signed(),
-                self.nodes
-            ))
+            return Err(NodeError::subject(
+                Code::Program,
+                format!(
+                    "node {node} asks for memory on node {}, but there are {} nodes",
+                    home.cast_signed(),
+                    self.nodes
+                ),
+            )
             .help(format!("nodes are numbered from 0 to {}", self.nodes - 1)));
         }
         let (region, count) = (self.regions.len(), bytes.div_ceil(self.page));
@@ -234,7 +240,7 @@ impl Space {
         let count = bytes.div_ceil(self.page);
         let room = u64::from(SHARED_END - SHARED_BASE) - first_page as u64 * self.page;
         if count.saturating_mul(self.page) > room {
-            return Err(NodeError::subject(format!(
+            return Err(NodeError::subject(Code::Program, format!(
                 "node {node} asks for {bytes} bytes, but only {room} bytes of shared memory are left"
             ))
             .help(format!(
@@ -309,16 +315,18 @@ impl Space {
         match found {
             Some((_, Region { placement: Placement::Parts(_), .. })) => {
                 let what = format!("node {node} frees {address:#x}, which is private memory that is shared");
-                Err(NodeError::subject(what).help("only memory of trivium_alloc can be freed"))
+                Err(NodeError::subject(Code::Program, what).help("only memory of trivium_alloc can be freed"))
             }
             Some((number, region)) if !region.is_freed => Ok(number),
             Some(_) => {
                 let what = format!("node {node} frees {address:#x} a second time");
-                Err(NodeError::subject(what).help("each allocation is freed once, by the same call on all nodes"))
+                Err(NodeError::subject(Code::Program, what)
+                    .help("each allocation is freed once, by the same call on all nodes"))
             }
             None => {
                 let what = format!("node {node} frees {address:#x}, at which no allocation begins");
-                Err(NodeError::subject(what).help("trivium_free takes the address that trivium_alloc gave"))
+                Err(NodeError::subject(Code::Program, what)
+                    .help("trivium_free takes the address that trivium_alloc gave"))
             }
         }
     }
@@ -526,8 +534,8 @@ mod tests {
             let free = SpaceCall::Free { region, is_left: false };
             space.perform(1, space.calls(), free).unwrap();
         }
-        assert!(space.to_free(0, SHARED_BASE + 8192).unwrap_err().what.contains("a second time"));
-        assert!(space.to_free(0, SHARED_BASE + 4096).unwrap_err().what.contains("no allocation begins"));
+        assert!(space.to_free(0, SHARED_BASE + 8192).unwrap_err().diagnostic.message.contains("a second time"));
+        assert!(space.to_free(0, SHARED_BASE + 4096).unwrap_err().diagnostic.message.contains("no allocation begins"));
         assert_eq!(space.region_at(8192), None);
         let next = |space: &mut Space, bytes, placement, protocol| {
             let index = space.calls();

@@ -184,10 +184,10 @@ mod tests {
         let ring = std::thread::spawn(move || (zero.take(1, &|| false), zero));
         // Whoever comes second closes the ring.
         let told = one.take(0, &|| false);
-        one.stray(NodeError::input("strayed"));
+        one.stray(NodeError::input(trivium_diagnostic::Code::Replay, "strayed"));
         let (other, zero) = ring.join().unwrap();
         assert_eq!((told, other), (Err(Missing::Never), Err(Missing::Never)));
-        assert_eq!(zero.strayed().unwrap().what, "strayed");
+        assert_eq!(zero.strayed().unwrap().diagnostic.message, "strayed");
         let ends = meet(2);
         assert_eq!(two.poll(), None);
         let mut left = ends[1].clone();

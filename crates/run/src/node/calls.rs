@@ -79,7 +79,7 @@ impl Processor for NodeState {
 
 impl CallHost for NodeState {
     fn fail(&mut self, error: NodeError) -> ProgramFault {
-        let fault = ProgramFault::new(error.what.clone());
+        let fault = ProgramFault::new(error.diagnostic.message.clone());
         self.leaving.left.get_or_insert(Left::Failed(error));
         fault
     }

@@ -6,6 +6,7 @@ use crate::packets::wire::{Control, Report, Told};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_engine::{Node, Object};
 use trivium_guest::{DebugInfo, ProgramFault, SHARED_BASE};
 use trivium_node::{
@@ -345,7 +346,7 @@ impl NodeState {
 
     pub(super) fn nonsense(&mut self, from: Node, what: &str) -> ProgramFault {
         let what = format!("node {}: node {from} tells of {what}", self.core.me);
-        self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
+        self.fail(NodeError::subject(Code::Ranks, what).help("start the same version of Trivium on all hosts"))
     }
 
     pub(super) fn placed(&mut self, page: usize, home: Node) -> Result<(), &'static str> {
@@ -525,7 +526,7 @@ impl NodeState {
                     "nodes {one} and {other} both write block {block} between two barriers (after {phase} of them)"
                 );
                 let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
-                Err(self.fail(NodeError::subject(what).help(help)))
+                Err(self.fail(NodeError::subject(Code::Assumption, what).help(help)))
             }
         }
     }
@@ -629,7 +630,7 @@ impl NodeState {
 
 /// An error, with what each node does.
 fn who_waits(what: &str, told: Vec<(usize, String)>) -> NodeError {
-    let error = NodeError { tells_all: true, ..NodeError::subject(what) };
+    let error = NodeError { tells_all: true, ..NodeError::subject(Code::Deadlock, what) };
     told.into_iter().fold(error, |error, (node, told)| error.note(format!("node {node}: {told}")))
 }
 

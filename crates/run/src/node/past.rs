@@ -4,6 +4,7 @@ use super::{Left, NodeState};
 use crate::history::meeting::Missing;
 use crate::history::{History, Moment, PastEvent};
 use std::sync::atomic::Ordering;
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_guest::ProgramFault;
 use trivium_node::{NodeError, RUNNING};
@@ -62,11 +63,11 @@ impl NodeState {
             self.history.expected()
         );
         let help = "record and replay with the same build of Trivium; if it was, this is a mistake in Trivium";
-        let error = NodeError::input(what).help(help);
+        let error = NodeError::input(Code::Replay, what).help(help);
         if let Some(meeting) = self.history.meeting() {
             meeting.stray(error.clone());
         }
-        let fault = ProgramFault::new(error.what.clone());
+        let fault = ProgramFault::new(error.diagnostic.message.clone());
         self.leaving.left.get_or_insert(Left::Told(error));
         fault
     }

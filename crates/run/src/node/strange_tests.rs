@@ -12,6 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
+use trivium_diagnostic::Code;
 use trivium_engine::{Args, Engine, Event, Node, Object};
 use trivium_guest::Placement;
 use trivium_node::{Awaited, Binding, Data, NodeError, NodeMemory, Placing, Protocols, Purpose, RUNNING, Wait};
@@ -87,7 +88,7 @@ fn control() -> impl Strategy<Value = Control> {
             .prop_map(|(p, kind, object, home)| Control::Place(Placing { protocol: small(p), kind, object, home })),
         Just(Control::Arranged),
         Just(Control::End),
-        Just(Control::Failed(NodeError::subject("it fails"))),
+        Just(Control::Failed(NodeError::subject(Code::Ranks, "it fails"))),
         Just(Control::Stopped("stopped".into())),
     ]
 }

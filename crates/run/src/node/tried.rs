@@ -2,6 +2,7 @@
 
 use super::NodeState;
 use std::time::Duration;
+use trivium_diagnostic::Code;
 use trivium_engine::Object;
 use trivium_node::NodeError;
 
@@ -78,14 +79,17 @@ impl NodeState {
             return Ok(());
         }
         let what = if self.thread().loads() { "load" } else { "store" };
-        let error = NodeError::subject(format!(
-            "no progress of an access: node {} has waited for {:.1} s with a {what} at shared offset {:#x} (block {}), and {} handlers of the block have run on it meanwhile",
-            self.core.me,
-            waited as f64 / 1e9,
-            self.thread().pending.address,
-            object.id,
-            self.tried.handlers
-        ));
+        let error = NodeError::subject(
+            Code::Progress,
+            format!(
+                "no progress of an access: node {} has waited for {:.1} s with a {what} at shared offset {:#x} (block {}), and {} handlers of the block have run on it meanwhile",
+                self.core.me,
+                waited as f64 / 1e9,
+                self.thread().pending.address,
+                object.id,
+                self.tried.handlers
+            ),
+        );
         let error = error.note(format!("node {}: {}", self.core.me, self.told(None)));
         Err(error.help("the protocol may refuse a request and be asked again for ever: `trivium check` looks for that (livelock, starvation). An access may wait for a half more than --stall-limit seconds; 0: for ever"))
     }

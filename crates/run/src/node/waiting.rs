@@ -10,6 +10,7 @@ use crate::transport::{Handed, Parcel};
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_engine::number::index;
 use trivium_guest::ProgramFault;
@@ -325,7 +326,7 @@ impl NodeState {
     fn take(&mut self, from: Node, read: Result<Packet, String>, late: Option<Instant>) -> Result<(), ProgramFault> {
         let packet = read.map_err(|what| {
             let what = format!("node {}: node {from} sends {what}", self.core.me);
-            self.fail(NodeError::subject(what).help("start the same version of Trivium on all hosts"))
+            self.fail(NodeError::subject(Code::Ranks, what).help("start the same version of Trivium on all hosts"))
         })?;
         self.packet(from, packet, late)
     }
@@ -496,7 +497,9 @@ impl NodeState {
     pub(super) fn tell(&mut self, to: Node, control: &Control) {
         if to == self.core.me {
             // What goes wrong here is kept, and ends the program at its next step.
-            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(NodeError::subject(fault.message)));
+            let _ = self
+                .control(to, control.clone())
+                .map_err(|fault| self.fail(NodeError::subject(Code::Ranks, fault.message)));
             return;
         }
         self.post(to, wire::write_control(control));
@@ -505,7 +508,9 @@ impl NodeState {
     /// Asks or answers something that is not counted.
     pub(super) fn whisper(&mut self, to: Node, control: &Control) {
         if to == self.core.me {
-            let _ = self.control(to, control.clone()).map_err(|fault| self.fail(NodeError::subject(fault.message)));
+            let _ = self
+                .control(to, control.clone())
+                .map_err(|fault| self.fail(NodeError::subject(Code::Ranks, fault.message)));
             return;
         }
         self.transport.send(to, wire::write_control(control));

@@ -12,6 +12,7 @@ use crate::transport::Transport;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_guest::CounterUse;
 use trivium_node::{Asked, Blockage, MemoryUsed, MessageKind, NodeError, NodeSaid, Stood};
@@ -291,7 +292,8 @@ impl Hearing {
 
 /// What a node has ended with, as it says, after these notes.
 fn ended(from: Node, bytes: &[u8], notes: NotesReader) -> NodeEnd {
-    let nonsense = |what: &str| NodeError::subject(format!("node {from} has {what} what nobody understands"));
+    let nonsense =
+        |what: &str| NodeError::subject(Code::Ranks, format!("node {from} has {what} what nobody understands"));
     let Some(end) = NodeEnd::read(bytes) else { return NodeEnd::failed(nonsense("ended with")) };
     match notes.finish() {
         Ok(trace) => NodeEnd { trace, ..end },
@@ -440,7 +442,7 @@ mod tests {
             others.into_iter().for_each(|other| assert!(other.join().unwrap()));
         });
         let mut alone = join(2).swap_remove(0);
-        let failed = NodeEnd::failed(NodeError::subject("it fails"));
+        let failed = NodeEnd::failed(NodeError::subject(Code::Ranks, "it fails"));
         let Parted::First(ends) = part(&mut alone, failed) else { panic!() };
         assert!(ends[0].is_some() && ends[1].is_none());
     }
@@ -450,7 +452,7 @@ mod tests {
     fn who_has_been_given_up_comes_to_its_end() {
         let mut ends = join(2);
         let (mut other, mut first) = (ends.swap_remove(1), ends.swap_remove(0));
-        let failed = NodeEnd::failed(NodeError::subject("it fails"));
+        let failed = NodeEnd::failed(NodeError::subject(Code::Ranks, "it fails"));
         assert!(matches!(part(&mut other, failed), Parted::Unheard(_)));
         let mut parting = Parting::begin(&mut first, NodeEnd::default(), Vec::new(), false);
         let parted = (0..1000).find_map(|_| match parting.go_on(&mut first) {
@@ -495,10 +497,10 @@ mod tests {
         assert!(heard(vec![whole.clone(), some().write()]).left.is_none());
         for wrong in [vec![NOTES, 77], whole[..2].to_vec(), [whole.clone(), whole[1..].to_vec()].concat()] {
             let Some(Left::Failed(error)) = heard(vec![wrong, some().write()]).left else { panic!() };
-            assert_eq!(error.what, "node 1 has noted for the trace what nobody understands");
+            assert_eq!(error.diagnostic.message, "node 1 has noted for the trace what nobody understands");
         }
         let Some(Left::Failed(error)) = heard(vec![whole, vec![ENDED]]).left else { panic!() };
-        assert_eq!(error.what, "node 1 has ended with what nobody understands");
+        assert_eq!(error.diagnostic.message, "node 1 has ended with what nobody understands");
     }
 
     /// It is lost amid its notes, or node 0 is: the other gives it up.
@@ -507,9 +509,15 @@ mod tests {
         let mut ends = join(2);
         let (mut other, mut first) = (ends.swap_remove(1), ends.swap_remove(0));
         other.send(0, vec![NOTES]);
-        let Parted::First(heard) = part(&mut first, NodeEnd::failed(NodeError::subject("it fails"))) else { panic!() };
+        let Parted::First(heard) = part(&mut first, NodeEnd::failed(NodeError::subject(Code::Ranks, "it fails")))
+        else {
+            panic!()
+        };
         assert!(heard[1].is_none());
-        let end = NodeEnd { trace: Some(trace(1, Vec::new())), ..NodeEnd::failed(NodeError::subject("it fails")) };
+        let end = NodeEnd {
+            trace: Some(trace(1, Vec::new())),
+            ..NodeEnd::failed(NodeError::subject(Code::Ranks, "it fails"))
+        };
         assert!(matches!(part(&mut other, end), Parted::Unheard(_)));
     }
 }

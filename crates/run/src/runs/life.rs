@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_guest::{Build, NodeOutcome, ProgramNode, SourceLocation, Stage};
 use trivium_node::{MemoryUsed, NodeError, Protocols, Stood, has_left};
@@ -153,7 +154,7 @@ impl<'a> Life<'a> {
         if done.is_none()
             && let Some(node) = &self.node
         {
-            let error = NodeError::subject(format!("node {} has ended by a panic of Trivium", self.me));
+            let error = NodeError::subject(Code::Internal, format!("node {} has ended by a panic of Trivium", self.me));
             let error = error.help("this is a mistake in Trivium, not in your program; what is said above tells where");
             node.borrow_mut().leaving.left.get_or_insert(Left::Failed(error));
         }
@@ -288,12 +289,12 @@ fn ended(me: Node, node: &Rc<RefCell<NodeState>>, outcome: NodeOutcome) -> Resul
                 Some(Left::Failed(error)) => Err(error.standing(&format!("node {me}"), &stack)),
                 Some(other) => {
                     node.leaving.left = Some(other);
-                    Err(NodeError::subject(message))
+                    Err(NodeError::subject(Code::Trap, message))
                 }
-                None => Err(NodeError::subject(message).standing(&format!("node {me}"), &stack)),
+                None => Err(NodeError::subject(Code::Trap, message).standing(&format!("node {me}"), &stack)),
             }
         }
-        NodeOutcome::Suspended => Err(NodeError::subject("a program was suspended")),
+        NodeOutcome::Suspended => Err(NodeError::subject(Code::Internal, "a program was suspended")),
     }
 }
 

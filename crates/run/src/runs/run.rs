@@ -14,6 +14,7 @@ use crate::transport::Transport;
 use crate::transport::{shared, threads};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_engine::number::fit;
 use trivium_node::{
@@ -55,7 +56,7 @@ pub fn record(setup: &Setup) -> (LiveOutcome, Option<RecordedRun>) {
 pub fn replay(setup: &Setup, recording: &RecordedRun) -> LiveOutcome {
     if recording.histories.len() != setup.nodes as usize {
         let what = format!("{} nodes were recorded, and this run has {}", recording.histories.len(), setup.nodes);
-        return Err(early(NodeError::input(what)));
+        return Err(early(NodeError::input(Code::Replay, what)));
     }
     let setup = &Setup {
         protocols: setup.protocols.clone(),
@@ -131,7 +132,7 @@ fn lives<'a>(setup: &'a Setup<'a>, way: Way, begun: Instant, pinned: &Result<(),
             let beginning = Beginning { begun, arrived: VecDeque::new(), is_process: false };
             Life::begin(setup, transport, history, beginning)
         }
-        Err(what) => Life::that_fails(setup, transport, history, NodeError::input(what.clone())),
+        Err(what) => Life::that_fails(setup, transport, history, NodeError::input(Code::Host, what.clone())),
     };
     ends.into_iter().zip(histories).map(life).collect()
 }
@@ -184,7 +185,7 @@ fn run_nodes(setup: &Setup, ways: Vec<Way>, given_up: &[Node]) -> (LiveOutcome, 
                     ends = all;
                 }
             }
-            Err(what) => return (Err(early(NodeError::subject(what))), None),
+            Err(what) => return (Err(early(NodeError::subject(Code::Ranks, what))), None),
         }
     }
     for &node in given_up {
@@ -237,7 +238,7 @@ fn keep_traces(setup: &Setup, ends: &mut [Option<NodeEnd>]) {
             Ok(()) => traces.add(trace),
             Err(what) => {
                 let what = format!("node {} has told {what} for the trace, which nobody understands", trace.node);
-                end.left.get_or_insert(Left::Failed(NodeError::subject(what)));
+                end.left.get_or_insert(Left::Failed(NodeError::subject(Code::Ranks, what)));
             }
         }
     }
@@ -346,20 +347,20 @@ fn with_standing(mut error: NodeError, stood: &[Stood], left: &BTreeMap<usize, i
         let parts: Vec<&str> = told.split("; ").filter(|part| tells_of_a_stall(part)).collect();
         (!parts.is_empty()).then(|| format!("{node}: {}", parts.join("; ")))
     };
-    let stalls: Vec<String> = error.notes.iter().filter_map(stalls).collect();
+    let stalls: Vec<String> = error.diagnostic.notes.iter().filter_map(stalls).collect();
     for Stood { node, .. } in stood {
-        error.notes.retain(|note| !note.starts_with(&format!("node {node}: ")));
+        error.diagnostic.notes.retain(|note| !note.starts_with(&format!("node {node}: ")));
     }
     let of_node = |stood: &Stood| {
         let more = if stood.doing == AT_BARRIER { cannot_come(left) } else { String::new() };
         format!("node {}: {}{more}{}", stood.node, stood.doing, stood.place())
     };
-    error.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
-    error.notes.extend(stalls);
-    if error.what == DEADLOCK && left.len() == stood.len() {
-        error.what = LEFT_OVER.into();
+    error.diagnostic.notes.splice(0..0, stood.iter().filter(|stood| stood.doing != LEFT_MAIN).map(of_node));
+    error.diagnostic.notes.extend(stalls);
+    if error.diagnostic.message == DEADLOCK && left.len() == stood.len() {
+        error.diagnostic.message = LEFT_OVER.into();
     }
-    if error.help.is_none() { with_remedy(error, left) } else { error }
+    if error.diagnostic.help.is_none() { with_remedy(error, left) } else { error }
 }
 
 fn of_node(counts: &Counts) -> LiveNode {
@@ -456,7 +457,7 @@ mod tests {
             let begun = Instant::now();
             let (outcome, _) = run_nodes(&setup, ways.collect(), &[]);
             let error = outcome.unwrap_err().0;
-            let told = |node: &u32| error.what == format!("node {node} has ended by a panic of Trivium");
+            let told = |node: &u32| error.diagnostic.message == format!("node {node} has ended by a panic of Trivium");
             assert!(nodes.iter().any(told), "{threads}: {error:?}");
             assert!(begun.elapsed() < Duration::from_secs(20));
         }

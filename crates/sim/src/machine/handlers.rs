@@ -3,7 +3,7 @@
 use crate::machine::price::{DispatchPrices, Price, Prices, RecordPrices, SendPrices};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use trivium_node::NodeError;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// The price of a handler that is given: cycles of the engine's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -143,9 +143,9 @@ impl HandlerPrice {
     }
 
     /// What its type alone cannot say.
-    pub(crate) fn validate(&self, [protocol, role, state, event]: [&str; 4]) -> Result<(), NodeError> {
+    pub(crate) fn validate(&self, [protocol, role, state, event]: [&str; 4]) -> Result<(), Diagnostic> {
         let key = format!("handlers.{protocol}.{role}.{state}.{event}");
-        let error = |what: String, help: &str| Err(NodeError::input(what).help(help));
+        let error = |what: String, help: &str| Err(Diagnostic::new(Code::Machine, what).help(help));
         if self.id.is_some() == self.source.is_some() {
             let what = format!("`{key}` does not say where it is from, or says it twice");
             return error(what, "write `id = \"..\"`, the row of a study, or `source = \"calibration\"`");

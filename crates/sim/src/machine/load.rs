@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use std::iter::successors;
 use std::path::Path;
 use toml::{Table, Value};
-use trivium_node::NodeError;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// The machines that are built in: name and text.
 pub const BUILT_IN: [(&str, &str); 11] = [
@@ -38,7 +38,7 @@ impl Machine {
     ///
     /// # Errors
     /// What is missing, misspelt, negative or out of range, with its place in the file.
-    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, NodeError> {
+    pub fn load(name: &str, overrides: &[(String, String)]) -> Result<Machine, Diagnostic> {
         if let Some(text) = built_in(name) {
             return Machine::parse(&format!("machines/{name}.toml"), text, overrides);
         }
@@ -48,7 +48,7 @@ impl Machine {
         if !name.ends_with(".toml") {
             let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
             let near = nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            return Err(NodeError::input(format!("there is no machine `{name}`"))
+            return Err(Diagnostic::new(Code::Machine, format!("there is no machine `{name}`"))
                 .help(format!("{near}there are {}, and files ending in .toml", names.join(", "))));
         }
         let text = trivium_files::read_text(Path::new(name)).map_err(|unread| {
@@ -57,7 +57,7 @@ impl Machine {
                 Some(_) => trivium_files::SAVE_AS_TEXT,
                 None => "give a name that `trivium machines` lists, or the path of a .toml file",
             };
-            NodeError::input(format!("the machine cannot be read: {unread}")).at(place).help(help)
+            Diagnostic::new(Code::Machine, format!("the machine cannot be read: {unread}")).at(place).help(help)
         })?;
         Machine::parse(name, &text, overrides)
     }
@@ -66,18 +66,18 @@ impl Machine {
     ///
     /// # Errors
     /// As [`Machine::load`].
-    pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, NodeError> {
+    pub fn parse(file: &str, text: &str, overrides: &[(String, String)]) -> Result<Machine, Diagnostic> {
         let mut table = whole(file, text)?;
         if !table_of(file, text)?.contains_key("base") {
             toml::from_str::<Machine>(text).map_err(|error| explain(&error, file, text))?;
         }
         // What is wrong now lies in this file, since a base is right; where, only its key can tell, or which of its keys alone is wrong.
         let mut machine = Machine::try_from_table(&table).map_err(|error| {
-            let place = place_of_name(text, &error.what).or_else(|| place_of_wrong_key(file, text));
+            let place = place_of_name(text, &error.message).or_else(|| place_of_wrong_key(file, text));
             error.at(place.map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}")))
         })?;
         check_times(&table).and_then(|()| machine.validate()).map_err(|error| {
-            let place = place_of_key(text, &error.what)
+            let place = place_of_key(text, &error.message)
                 .map_or(file.to_string(), |(line, column)| format!("{file}:{line}:{column}"));
             help_if_none(error.at(place))
         })?;
@@ -110,7 +110,7 @@ impl Machine {
         }
     }
 
-    fn try_from_table(table: &Table) -> Result<Machine, NodeError> {
+    fn try_from_table(table: &Table) -> Result<Machine, Diagnostic> {
         let mut machine: Machine = of_table(table)?;
         machine.calls = calls(table)?;
         Ok(machine)
@@ -118,24 +118,24 @@ impl Machine {
 }
 
 /// Where to look, for an error that does not say what to do.
-fn help_if_none(error: NodeError) -> NodeError {
+fn help_if_none(error: Diagnostic) -> Diagnostic {
     if error.help.is_some() { error } else { error.help(SEE) }
 }
 
 /// What a table says.
-fn of_table<T: DeserializeOwned>(table: &Table) -> Result<T, NodeError> {
-    let text = toml::to_string(table).map_err(|error| NodeError::input(error.to_string()))?;
+fn of_table<T: DeserializeOwned>(table: &Table) -> Result<T, Diagnostic> {
+    let text = toml::to_string(table).map_err(|error| Diagnostic::new(Code::Machine, error.to_string()))?;
     toml::from_str(&text).map_err(|error| {
         let explained = explain(&error, "", &text);
-        NodeError { place: None, ..explained }
+        Diagnostic { places: Vec::new(), ..explained }
     })
 }
 
 /// The price list of calls: that of the engine, with what the machine's file gives for calls laid over it.
-fn calls(table: &Table) -> Result<Option<Prices>, NodeError> {
+fn calls(table: &Table) -> Result<Option<Prices>, Diagnostic> {
     let Some(own) = table.get(CALLS) else { return Ok(None) };
     let (Value::Table(own), Some(Value::Table(prices))) = (own, table.get("prices")) else {
-        return Err(NodeError::input("wrong type: `calls` is not a table of prices").help(SEE));
+        return Err(Diagnostic::new(Code::Machine, "wrong type: `calls` is not a table of prices").help(SEE));
     };
     let mut whole = prices.clone();
     lay_over(&mut whole, own.clone());
@@ -155,31 +155,32 @@ const TIMES: [&str; 9] =
 const LONGEST: i64 = 1 << 24;
 
 /// No time of a single step is out of all proportion.
-fn check_times(table: &Table) -> Result<(), NodeError> {
+fn check_times(table: &Table) -> Result<(), Diagnostic> {
     let times = |name: &&str| table.get(*name).map(|value| (name.to_string(), value));
     TIMES.iter().filter_map(times).try_for_each(|(name, value)| check_time(&name, value))
 }
 
-fn check_time(key: &str, value: &Value) -> Result<(), NodeError> {
+fn check_time(key: &str, value: &Value) -> Result<(), Diagnostic> {
     match value {
         Value::Integer(cycles) if *cycles > LONGEST => {
-            Err(NodeError::input(format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
+            Err(Diagnostic::new(Code::Machine, format!("`{key}` is {cycles}, which is not from 0 to {LONGEST}")))
         }
-        Value::Table(inner) if inner.contains_key("once") => {
-            Err(NodeError::input(format!("`{key}.once` is not in a part of a price, where it would mean something")))
-        }
+        Value::Table(inner) if inner.contains_key("once") => Err(Diagnostic::new(
+            Code::Machine,
+            format!("`{key}.once` is not in a part of a price, where it would mean something"),
+        )),
         Value::Table(inner) => inner.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value)),
         Value::Array(parts) => parts.iter().try_for_each(|part| check_part(key, part)),
         _ => Ok(()),
     }
 }
 
-fn check_part(key: &str, part: &Value) -> Result<(), NodeError> {
+fn check_part(key: &str, part: &Value) -> Result<(), Diagnostic> {
     let Value::Table(part) = part else { return check_time(key, part) };
     part.iter().try_for_each(|(name, value)| check_time(&format!("{key}.{name}"), value))
 }
 
-pub(super) fn table_of(file: &str, text: &str) -> Result<Table, NodeError> {
+pub(super) fn table_of(file: &str, text: &str) -> Result<Table, Diagnostic> {
     toml::from_str(text).map_err(|error| explain(&error, file, text))
 }
 
@@ -187,7 +188,7 @@ pub(super) fn table_of(file: &str, text: &str) -> Result<Table, NodeError> {
 ///
 /// # Errors
 /// The text is no TOML, its base is not built in, or does not fit together.
-pub fn whole(file: &str, text: &str) -> Result<Table, NodeError> {
+pub fn whole(file: &str, text: &str) -> Result<Table, Diagnostic> {
     let mut own = table_of(file, text)?;
     let Some(base) = own.remove("base") else { return Ok(own) };
     if let Value::Array(names) = &base {
@@ -200,7 +201,7 @@ pub fn whole(file: &str, text: &str) -> Result<Table, NodeError> {
     let named = base.as_str().and_then(|name| built_in(name).map(|text| (name, text)));
     let Some((name, base_text)) = named else {
         let names: Vec<_> = BUILT_IN.iter().map(|machine| machine.0).collect();
-        return Err(NodeError::input(format!("there is no machine {base} to begin from"))
+        return Err(Diagnostic::new(Code::Machine, format!("there is no machine {base} to begin from"))
             .at(place_of_base(file, text))
             .help(format!("`base` names a machine that is built in: {}", names.join(", "))));
     };
@@ -246,13 +247,13 @@ const OPTIONAL: [&[&str]; 4] = [&["barrier"], &[CALLS], &[HANDLERS], &["processo
 const WHOLE: [&str; 5] = ["tlb", "rtlb", "gtlb", "pipeline", "slots"];
 
 /// Puts a value at a dotted path, of the type that it reads as.
-fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
+fn set(table: &mut Table, key: &str, value: &str) -> Result<(), Diagnostic> {
     let place = format!("--set machine.{key}={value}");
     let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut t| t.remove("v"));
     let parsed = parsed.unwrap_or_else(|| Value::String(value.to_string()));
     let mut steps: Vec<&str> = key.split('.').collect();
     let last = steps.pop().filter(|last| !last.is_empty()).ok_or_else(|| {
-        NodeError::input("the key is empty")
+        Diagnostic::new(Code::Machine, "the key is empty")
             .at(&place)
             .help("write a key that `trivium machine M` shows, as in `machine.network.latency`")
     })?;
@@ -269,7 +270,7 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 if names.contains(&step) {
                     let what = format!("`{step}` has a value and no keys of its own");
-                    return Err(NodeError::input(what).at(place).help("leave out what follows it"));
+                    return Err(Diagnostic::new(Code::Machine, what).at(place).help("leave out what follows it"));
                 }
                 let near = nearest(step, &names)
                     .map_or(format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
@@ -279,7 +280,9 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
                     ),
                     false => near,
                 };
-                return Err(NodeError::input(format!("the machine has no table `{step}`")).at(place).help(help));
+                return Err(Diagnostic::new(Code::Machine, format!("the machine has no table `{step}`"))
+                    .at(place)
+                    .help(help));
             }
         };
     }
@@ -288,7 +291,7 @@ fn set(table: &mut Table, key: &str, value: &str) -> Result<(), NodeError> {
 }
 
 /// A TOML error as ours, with place and remedy.
-fn explain(error: &toml::de::Error, file: &str, text: &str) -> NodeError {
+fn explain(error: &toml::de::Error, file: &str, text: &str) -> Diagnostic {
     let message = error.message().trim().replace('\n', ", ");
     let place = match error.span() {
         Some(span) => {
@@ -297,7 +300,7 @@ fn explain(error: &toml::de::Error, file: &str, text: &str) -> NodeError {
         }
         None => file.to_string(),
     };
-    let explained = NodeError::input(plain(&message)).at(place);
+    let explained = Diagnostic::new(Code::Machine, plain(&message)).at(place);
     match remedy(&message) {
         Some(help) => explained.help(help),
         None => explained,

@@ -21,9 +21,9 @@ use crate::machine::slots::{QueuesModel, SlotsModel};
 use crate::machine::tlb::{RtlbModel, TlbModel};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use trivium_diagnostic::{Code, Diagnostic};
 use trivium_engine::number::index;
 use trivium_guest::{Build, Program, TlbShape};
-use trivium_node::NodeError;
 
 /// A machine model. All cycles are those of the compute processor's clock, unless a key says bus cycles.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -506,7 +506,7 @@ impl Machine {
     }
 
     /// What the types alone cannot say.
-    pub(crate) fn validate(&self) -> Result<(), NodeError> {
+    pub(crate) fn validate(&self) -> Result<(), Diagnostic> {
         power("cache.bytes", self.cache.bytes, 64, 1 << 30)?;
         power("cache.line", self.cache.line, 8, 2048.min(self.cache.bytes))?;
         power("memory.page", self.memory.page, 2048, 1 << 20)?;
@@ -522,10 +522,9 @@ impl Machine {
         self.validate_rtlb()?;
         within("processor.outstanding", self.processor.outstanding.unwrap_or(1), 1, 1 << 16)?;
         within("processor.mhz", self.processor.mhz, 1, 1_000_000)?;
-        self.processor
-            .operators
-            .weighing(self.processor.cpi)
-            .map_err(|wrong| NodeError::input(format!("`{}` cannot be what it is: {}", wrong.key, wrong.why)))?;
+        self.processor.operators.weighing(self.processor.cpi).map_err(|wrong| {
+            Diagnostic::new(Code::Machine, format!("`{}` cannot be what it is: {}", wrong.key, wrong.why))
+        })?;
         within("bus.ratio", self.bus.ratio.of(1), 1, 1000)?;
         within("interface.credits", u64::from(self.interface.credits), 1, 1_000_000)?;
         within("interface.packet_words", self.interface.packet_words.unwrap_or(1), 1, 1 << 20)?;
@@ -546,7 +545,7 @@ impl Machine {
                 let what = format!(
                     "`{key}` is {value}, but no program is left for a handler: `engine.kind` is not \"compute\""
                 );
-                return Err(NodeError::input(what));
+                return Err(Diagnostic::new(Code::Machine, what));
             }
         }
         let (library, software) = (self.engine.kind == EngineKind::Library, self.access_control.software.is_some());
@@ -559,7 +558,7 @@ impl Machine {
                     "`access_control.software` is checked in a library's calls, but `engine.kind` is not \"library\""
                 }
             };
-            return Err(NodeError::input(what));
+            return Err(Diagnostic::new(Code::Machine, what));
         }
         within("engine.interval", self.engine.interval, 0, 1 << 20)
     }
@@ -570,11 +569,12 @@ impl Machine {
     }
 
     /// Several engines, and the stages of messages.
-    fn validate_slots(&self) -> Result<(), NodeError> {
+    fn validate_slots(&self) -> Result<(), Diagnostic> {
         let is_meant = self.engine.kind == EngineKind::Slots;
         let Some(model) = &self.slots else {
             return match is_meant {
-                true => Err(NodeError::input(
+                true => Err(Diagnostic::new(
+                    Code::Machine,
                     "`engine.kind` is \"slots\", and the machine has no table `slots` that says how many",
                 )),
                 false => Ok(()),
@@ -582,24 +582,25 @@ impl Machine {
         };
         if !is_meant {
             let what = "`engine.kind` is not \"slots\", so that the table `slots` would mean nothing";
-            return Err(NodeError::input(what));
+            return Err(Diagnostic::new(Code::Machine, what));
         }
         within("slots.lanes", model.lanes, 1, 8)?;
         if !self.interface.cut_through {
             let what =
                 "`interface.cut_through` is false, and messages of a machine with `slots` leave with their heads";
-            return Err(NodeError::input(what));
+            return Err(Diagnostic::new(Code::Machine, what));
         }
         for (name, stage) in model.stages() {
             if stage.streams && !["inject", "extract"].contains(&name) {
-                return Err(NodeError::input(format!(
-                    "`slots.{name}.streams` is true, and no words go through `{name}`"
-                )));
+                return Err(Diagnostic::new(
+                    Code::Machine,
+                    format!("`slots.{name}.streams` is true, and no words go through `{name}`"),
+                ));
             }
             if name != "inject" && (stage.keeps || stage.hold.is_some()) {
                 let key = if stage.keeps { "keeps" } else { "hold" };
                 let what = format!("`slots.{name}.{key}` is set, and nothing is put together at `{name}`");
-                return Err(NodeError::input(what));
+                return Err(Diagnostic::new(Code::Machine, what));
             }
             let hold = stage.hold.as_ref().unwrap_or(&stage.latency);
             for (kind, linear) in [("latency", &stage.latency), ("occupancy", &stage.occupancy), ("hold", hold)] {
@@ -633,11 +634,11 @@ impl Machine {
     }
 
     /// The table in which messages find their nodes.
-    fn validate_gtlb(&self) -> Result<(), NodeError> {
+    fn validate_gtlb(&self) -> Result<(), Diagnostic> {
         let Some(model) = &self.gtlb else { return Ok(()) };
         if self.slots.is_none() {
             let what = "`engine.kind` is not \"slots\", so that the table `gtlb` would mean nothing";
-            return Err(NodeError::input(what));
+            return Err(Diagnostic::new(Code::Machine, what));
         }
         within("gtlb.entries", model.entries, 1, 1024)?;
         power("gtlb.objects", model.objects, 1, 1 << 31)?;
@@ -647,7 +648,7 @@ impl Machine {
     }
 
     /// The stages of an engine, and the ports that go with them.
-    fn validate_pipeline(&self) -> Result<(), NodeError> {
+    fn validate_pipeline(&self) -> Result<(), Diagnostic> {
         let interface = &self.interface;
         for (key, value) in [
             ("interface.message", interface.message),
@@ -660,13 +661,13 @@ impl Machine {
         let Some(model) = &self.pipeline else {
             if self.engine.kind == EngineKind::Pipeline {
                 let what = "`engine.kind` is \"pipeline\", and the machine has no table `pipeline` that says what its stages take";
-                return Err(NodeError::input(what));
+                return Err(Diagnostic::new(Code::Machine, what));
             }
             return Ok(());
         };
         if self.engine.kind != EngineKind::Pipeline {
             let what = "`engine.kind` is not \"pipeline\", so that the table `pipeline` would mean nothing";
-            return Err(NodeError::input(what));
+            return Err(Diagnostic::new(Code::Machine, what));
         }
         for (key, cycles) in [
             ("pipeline.inbox", model.inbox),
@@ -694,18 +695,18 @@ impl Machine {
 }
 
 /// A key's value is a power of two in a range.
-fn power(key: &str, value: u64, least: u64, most: u64) -> Result<(), NodeError> {
+fn power(key: &str, value: u64, least: u64, most: u64) -> Result<(), Diagnostic> {
     if value.is_power_of_two() && (least..=most).contains(&value) {
         return Ok(());
     }
     let what = format!("`{key}` is {value}, which is not a power of two from {least} to {most}");
-    Err(NodeError::input(what))
+    Err(Diagnostic::new(Code::Machine, what))
 }
 
 /// A key's value is in a range.
-fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), NodeError> {
+fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), Diagnostic> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(NodeError::input(format!("`{key}` is {value}, which is not from {least} to {most}")))
+    Err(Diagnostic::new(Code::Machine, format!("`{key}` is {value}, which is not from {least} to {most}")))
 }

@@ -2,7 +2,7 @@
 
 use super::within;
 use serde::Deserialize;
-use trivium_node::NodeError;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// What to do about keys of links where there are none.
 const NO_TOPOLOGY: &str = "say first how they are linked, with `network.topology` (hypercube, mesh or ring)";
@@ -60,11 +60,11 @@ impl NetworkModel {
     }
 
     /// What the types alone cannot say.
-    pub(super) fn validate(&self) -> Result<(), NodeError> {
+    pub(super) fn validate(&self) -> Result<(), Diagnostic> {
         within("network.latency", self.latency, 0, 1 << 32)?;
         if self.topology.is_none() && self.per_hop > 0 {
             let what = format!("`network.per_hop` is {}, but nodes have no links", self.per_hop);
-            return Err(NodeError::input(what).help(NO_TOPOLOGY));
+            return Err(Diagnostic::new(Code::Machine, what).help(NO_TOPOLOGY));
         }
         within("network.per_hop", self.per_hop, 0, 1 << 24)?;
         within("network.self", self.to_self.unwrap_or(0), 0, 1 << 32)?;
@@ -75,10 +75,11 @@ impl NetworkModel {
     }
 
     /// What the types alone cannot say of links that messages of all nodes share.
-    fn validate_links(&self) -> Result<(), NodeError> {
+    fn validate_links(&self) -> Result<(), Diagnostic> {
         let Some(cycles) = self.link_cycles_per_word else { return Ok(()) };
         let refused = |why: &str, help: &str| {
-            Err(NodeError::input(format!("`network.link_cycles_per_word` is {cycles}, but {why}")).help(help))
+            Err(Diagnostic::new(Code::Machine, format!("`network.link_cycles_per_word` is {cycles}, but {why}"))
+                .help(help))
         };
         within("network.link_cycles_per_word", cycles, 1, 1 << 16)?;
         if self.topology.is_none() {

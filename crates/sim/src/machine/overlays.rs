@@ -3,7 +3,7 @@
 
 use crate::machine::load::{self, built_in, leaves};
 use toml::{Table, Value};
-use trivium_node::NodeError;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// The overlays that are built in: name and text.
 pub const OVERLAYS: [(&str, &str); 11] = [
@@ -43,11 +43,11 @@ struct Laid {
 ///
 /// # Errors
 /// There is no such machine or overlay, an overlay is there twice, two set a key differently, or one sets what the machine does not have. The error has no place.
-pub(super) fn put_together(names: &[Value]) -> Result<Table, NodeError> {
+pub(super) fn put_together(names: &[Value]) -> Result<Table, Diagnostic> {
     let said: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
     let (Some((&machine, overlays)), true) = (said.split_first(), said.len() == names.len()) else {
         let what = "`base` is a list of something else than the names of a machine and of overlays";
-        return Err(NodeError::input(what).help("write `base = [\"m-machine\", \"swx\"]`"));
+        return Err(Diagnostic::new(Code::Machine, what).help("write `base = [\"m-machine\", \"swx\"]`"));
     };
     let Some(text) = built_in(machine) else { return Err(no_machine(machine)) };
     let mut table = load::whole(&format!("machines/{machine}.toml"), text)?;
@@ -57,19 +57,20 @@ pub(super) fn put_together(names: &[Value]) -> Result<Table, NodeError> {
         let mut keys = Vec::new();
         leaves(&own, "", &mut keys);
         if laid.iter().any(|before| before.name == name) {
-            return Err(NodeError::input(format!("the overlay `{name}` is named twice")).help("name it once"));
+            return Err(
+                Diagnostic::new(Code::Machine, format!("the overlay `{name}` is named twice")).help("name it once")
+            );
         }
         if let Some((before, key)) = laid.iter().find_map(|before| Some((&before.name, contradicts(before, &keys)?))) {
             let what = format!("the overlays `{before}` and `{name}` both set `{key}`, and differently");
-            return Err(
-                NodeError::input(what).help("leave one of them out: both say how the same part of the machine works")
-            );
+            return Err(Diagnostic::new(Code::Machine, what)
+                .help("leave one of them out: both say how the same part of the machine works"));
         }
         let missing = keys.iter().map(|(key, _)| key.split('.').next().unwrap_or(key));
         if let Some(missing) = missing.into_iter().find(|first| !table.contains_key(*first)) {
             let what = format!("the overlay `{name}` changes `{missing}`, which the machine `{machine}` does not have");
             let help = format!("lay it over a machine with `{missing}`, as in `m-machine+{name}`");
-            return Err(NodeError::input(what).help(help));
+            return Err(Diagnostic::new(Code::Machine, what).help(help));
         }
         load::lay_over(&mut table, own);
         laid.push(Laid { name: name.to_string(), keys });
@@ -84,7 +85,7 @@ fn contradicts<'a>(before: &Laid, keys: &'a [(String, Value)]) -> Option<&'a str
 }
 
 /// What an overlay sets.
-fn own(name: &str) -> Result<Table, NodeError> {
+fn own(name: &str) -> Result<Table, Diagnostic> {
     let Some((_, text)) = OVERLAYS.iter().find(|overlay| overlay.0 == name) else {
         let names: Vec<_> = OVERLAYS.iter().map(|overlay| overlay.0).collect();
         let near = load::nearest(name, &names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
@@ -92,21 +93,21 @@ fn own(name: &str) -> Result<Table, NodeError> {
             Some(_) => format!("`{name}` is a machine, and no overlay"),
             None => format!("there is no overlay `{name}`"),
         };
-        return Err(NodeError::input(what).help(format!("{near}there are {}", names.join(", "))));
+        return Err(Diagnostic::new(Code::Machine, what).help(format!("{near}there are {}", names.join(", "))));
     };
     let mut own = load::table_of(&format!("machines/overlays/{name}.toml"), text)?;
     own.remove("about");
     Ok(own)
 }
 
-fn no_machine(name: &str) -> NodeError {
+fn no_machine(name: &str) -> Diagnostic {
     let names: Vec<_> = load::BUILT_IN.iter().map(|machine| machine.0).collect();
     let is_overlay = OVERLAYS.iter().any(|overlay| overlay.0 == name);
     let what = match is_overlay {
         true => format!("`{name}` is an overlay, and there is no machine before it"),
         false => format!("there is no machine `{name}` to begin from"),
     };
-    NodeError::input(what).help(format!("first comes a machine that is built in: {}", names.join(", ")))
+    Diagnostic::new(Code::Machine, what).help(format!("first comes a machine that is built in: {}", names.join(", ")))
 }
 
 #[cfg(test)]

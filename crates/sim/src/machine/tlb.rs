@@ -3,7 +3,7 @@
 use super::{power, within};
 use crate::machine::{EngineKind, Machine};
 use serde::Deserialize;
-use trivium_node::NodeError;
+use trivium_diagnostic::{Code, Diagnostic};
 
 /// The TLB of the compute processor: fully associative, first in, first out. Instruction fetches and handlers do not use it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -35,14 +35,14 @@ impl Machine {
         self.tlb.as_ref().and_then(|tlb| tlb.page).unwrap_or(self.memory.page)
     }
 
-    pub(super) fn validate_tlb(&self) -> Result<(), NodeError> {
+    pub(super) fn validate_tlb(&self) -> Result<(), Diagnostic> {
         let Some(tlb) = &self.tlb else { return Ok(()) };
         within("tlb.entries", tlb.entries, 1, 1 << 16)?;
         power("tlb.page", self.tlb_page(), self.cache.line, self.memory.page)?;
         within("tlb.miss", tlb.miss, 0, 1 << 24)
     }
 
-    pub(super) fn validate_rtlb(&self) -> Result<(), NodeError> {
+    pub(super) fn validate_rtlb(&self) -> Result<(), Diagnostic> {
         let Some(rtlb) = &self.rtlb else { return Ok(()) };
         let without = match self.engine.kind {
             EngineKind::Pipeline => Some("whose engine lays its handlers out in stages"),
@@ -54,7 +54,7 @@ impl Machine {
         };
         if let Some(machine) = without {
             let what = format!("the table `rtlb` would mean nothing on a machine {machine}");
-            return Err(NodeError::input(what)
+            return Err(Diagnostic::new(Code::Machine, what)
                 .help("leave it out, or take a machine such as typhoon, whose access control sees the bus"));
         }
         within("rtlb.entries", rtlb.entries, 1, 1 << 16)?;

@@ -5,6 +5,7 @@ use crate::node::NodeState;
 use crate::node::mechanisms::Handling;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Disposition, Engine, Event, Node, Object, Outcome, Thread};
 use trivium_node::{AskedStep, NodeError, NodeThreads, Request, allows};
@@ -140,7 +141,7 @@ impl AskedWatch {
         };
         let (name, place) = handler.told(step.as_ref(), engines);
         let what = format!("cycle {}: node {}: handler {name} {wrong}", note.time, note.node);
-        let error = NodeError::subject(what).at(place).help(HELP);
+        let error = NodeError::subject(Code::Promise, what).at(place).help(HELP);
         Err(before.into_iter().fold(error, |error, before| error.note(before.sentence(engines))))
     }
 
@@ -153,7 +154,7 @@ impl AskedWatch {
         let Some(((node, thread), performed)) = first else { return Ok(()) };
         let (_, place) = performed.handler.told(Some(&performed.step), engines);
         let what = format!("an access is performed for thread {thread} of node {node}, and never completed");
-        Err(NodeError::subject(what).at(place).note(performed.sentence(engines)).help(HELP))
+        Err(NodeError::subject(Code::Promise, what).at(place).note(performed.sentence(engines)).help(HELP))
     }
 }
 

@@ -101,7 +101,7 @@ impl CallHost for NodeState {
     }
 
     fn fail(&mut self, error: NodeError) -> ProgramFault {
-        let fault = ProgramFault::new(error.what.clone());
+        let fault = ProgramFault::new(error.diagnostic.message.clone());
         self.failure.get_or_insert(error);
         fault
     }

@@ -8,6 +8,7 @@ use crate::node::mechanisms::Handling;
 use crate::node::processor::Way;
 use crate::reports::counters::{ACCESS_KINDS, AccessOf, Spent};
 use crate::reports::timeline::Reason;
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Event, Object, Outcome};
 use trivium_guest::{AccessKind, AccessStep, ProgramFault, SHARED_BASE};
@@ -90,7 +91,9 @@ impl Classes {
                 machine.name,
                 engine.protocol().name
             );
-            return Err(NodeError::input(what).help("take a machine whose hardware checks accesses, as typhoon"));
+            return Err(
+                NodeError::input(Code::Usage, what).help("take a machine whose hardware checks accesses, as typhoon")
+            );
         }
         let checks = machine.access_control.software.iter();
         let (hits, calls) = (checks.clone().flat_map(|checks| &checks.hit), checks.flat_map(|checks| &checks.call));
@@ -106,7 +109,7 @@ impl Classes {
                      name about a block",
                     machine.name
                 );
-                return Err(NodeError::input(what).help("`trivium show` prints the calls of a protocol"));
+                return Err(NodeError::input(Code::Usage, what).help("`trivium show` prints the calls of a protocol"));
             }
         }
         let known = |protocol: &str| protocols.engines.iter().any(|engine| engine.protocol().name == protocol);
@@ -120,7 +123,8 @@ impl Classes {
                      gives access to blocks",
                     machine.name
                 );
-                return Err(NodeError::input(what).help("`trivium show` prints the roles and states of a protocol"));
+                return Err(NodeError::input(Code::Usage, what)
+                    .help("`trivium show` prints the roles and states of a protocol"));
             }
         }
         Ok(())
@@ -359,7 +363,7 @@ impl NodeState {
                 self.now, self.core.me, self.counts.counters.entries
             );
             let help = "access_control.software.entries is the machine's memory for them: larger blocks need fewer, or --set machine.access_control.software.entries=N";
-            return Err(NodeError::subject(what).help(help));
+            return Err(NodeError::subject(Code::Machine, what).help(help));
         }
         self.counts.counters.entries += 1;
         Ok(())

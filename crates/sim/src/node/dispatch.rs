@@ -12,6 +12,7 @@ use crate::timing::engines::Job;
 use crate::timing::folding::Path;
 use crate::timing::pricing::{Did, Given, Trigger};
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_engine::{Engine, Event, Node, Object, Outcome};
 use trivium_node::{NodeError, Purpose, RunningHandler, Touched, let_threads_go_on, of_fault, try_again};
@@ -421,10 +422,13 @@ impl NodeState {
         let handler = outcome.handler.map(|id| &role.handlers[id.index()]);
         let name = handler.map_or(String::new(), |handler| format!(".{}", handler.name));
         let object = format!("{} {}", protocol.objects[outcome.object.kind.index()], outcome.object.id);
-        let error = NodeError::subject(format!(
-            "node {}, cycle {start}: handler {}.{}{name} of {object} {what}",
-            self.core.me, protocol.name, role.name
-        ));
+        let error = NodeError::subject(
+            Code::Fault,
+            format!(
+                "node {}, cycle {start}: handler {}.{}{name} of {object} {what}",
+                self.core.me, protocol.name, role.name
+            ),
+        );
         match handler.and_then(|handler| protocol.sources.known_place(handler.span)) {
             Some(place) => error.at(place.to_string()),
             None => error,

@@ -3,6 +3,7 @@
 use crate::node::shared::Shared;
 use crate::node::watch::bytes_for_block;
 use crate::reports::blame;
+use trivium_diagnostic::Code;
 use trivium_engine::{Engine, Node};
 use trivium_guest::Tags;
 use trivium_node::{NodeError, Space};
@@ -65,7 +66,7 @@ impl Estimate {
                 format!(", {} for what is kept to tell who is to blame", amount(bytes)),
             ),
         };
-        let error = NodeError::input(what)
+        let error = NodeError::input(Code::Machine, what)
             .note(format!(
                 "that is, if each of {nodes} nodes accesses all that is allocated: {} for {nodes} copies, {} for their tags, {} for what the protocol keeps of blocks{blame}",
                 amount(self.copies),

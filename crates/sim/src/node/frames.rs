@@ -11,6 +11,7 @@ use crate::reports::counters::Spent;
 use crate::reports::timeline::Cause;
 use std::collections::VecDeque;
 use std::ops::Range;
+use trivium_diagnostic::Code;
 use trivium_engine::{Disposition, Event, Object, Outcome};
 use trivium_guest::ProgramFault;
 use trivium_node::{CallHost, NodeError, Wait, shared_u32};
@@ -237,10 +238,13 @@ impl NodeState {
         let protocol = self.core.protocol_at(kept as u64 * self.shared.machine.memory.page);
         let name = protocol.map_or("", |p| self.shared.protocols.engines[p].protocol().name.as_str());
         let most = self.blocks.frames.pages.len();
-        NodeError::subject(format!(
-            "node {} has no frame for page {page}: all {most} hold pages that cannot be given up",
-            self.core.me
-        ))
+        NodeError::subject(
+            Code::Fault,
+            format!(
+                "node {} has no frame for page {page}: all {most} hold pages that cannot be given up",
+                self.core.me
+            ),
+        )
         .note(format!("the oldest is page {kept}, under protocol `{name}`"))
         .help("use a protocol whose nodes answer `evict`, as in --protocol stache-pages, or more `memory.frames`")
     }

@@ -4,6 +4,7 @@
 use super::NodeState;
 use crate::events::{Posted, Signal};
 use crate::reports::counters::Spent;
+use trivium_diagnostic::Code;
 use trivium_engine::number::index;
 use trivium_engine::{Node, Object};
 use trivium_node::{Claimed, Mapped, NodeError, Wait};
@@ -80,7 +81,10 @@ impl NodeState {
     pub(super) fn move_page(&mut self, page: usize, to: Node, at: u64) -> Result<(), NodeError> {
         let bytes = self.core.space.borrow().page_bytes();
         let mut contents = vec![0; index(bytes)];
-        self.core.memory.read(page as u64 * bytes, &mut contents).map_err(NodeError::subject)?;
+        self.core
+            .memory
+            .read(page as u64 * bytes, &mut contents)
+            .map_err(|what| NodeError::subject(Code::Fault, what))?;
         self.post(to, at, Posted::Signal(Signal::Placed { page, home: to, contents: Some(contents) }));
         Ok(())
     }
@@ -89,7 +93,10 @@ impl NodeState {
     pub(super) fn placed(&mut self, page: usize, home: Node, contents: Option<Vec<u8>>) -> Result<(), NodeError> {
         let bytes = self.core.space.borrow().page_bytes();
         if let Some(contents) = contents {
-            self.core.memory.write(page as u64 * bytes, &contents).map_err(NodeError::subject)?;
+            self.core
+                .memory
+                .write(page as u64 * bytes, &contents)
+                .map_err(|what| NodeError::subject(Code::Fault, what))?;
         }
         self.core.space.borrow_mut().claim(page, home);
         self.core.pages.put(page, Mapped::Yes);

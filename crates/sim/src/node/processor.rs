@@ -12,6 +12,7 @@ use crate::timing::cache::LineState;
 use crate::timing::engines::Assembled;
 use std::ops::Range;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_engine::Object;
 use trivium_guest::{AccessKind, AccessStep, CounterUse, Executed, ProgramFault, SHARED_BASE, StackFrame};
 use trivium_node::{
@@ -394,7 +395,7 @@ impl NodeState {
         }
         let what =
             format!("node {}: a stale hit at {address:#x}: the tag of block {} is {tag}", self.core.me, block.id);
-        Err(self.fail(NodeError::subject(what).help(STALE)))
+        Err(self.fail(NodeError::subject(Code::Promise, what).help(STALE)))
     }
 
     /// The address of a line of a block that the cache holds, and with it allows more than the block's tag.

@@ -1,6 +1,7 @@
 //! An access that is tried again and again and does not come to its end, whatever else goes on (`docs/semantics.md`, section 5).
 
 use crate::node::NodeState;
+use trivium_diagnostic::Code;
 use trivium_engine::{Event, Object};
 use trivium_node::NodeError;
 
@@ -64,7 +65,7 @@ impl NodeState {
     fn refused(&self, object: Object, waited: u64) -> NodeError {
         let pending = self.thread().pending;
         let what = if self.thread().loads() { "load" } else { "store" };
-        NodeError::subject(format!(
+        NodeError::subject(Code::Progress, format!(
             "no progress of an access: node {} has waited for {waited} cycles with a {what} at shared offset {:#x} (block {}), and {} handlers of the block have run on it meanwhile",
             self.core.me, pending.address, object.id, self.tried.handlers
         ))

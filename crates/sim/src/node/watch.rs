@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hasher;
 use std::num::NonZeroU64;
 use std::ops::Range;
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_engine::number::{fit, low_u16};
 use trivium_guest::SHARED_BASE;
@@ -134,7 +135,7 @@ impl Watch {
             change.time,
             self.told(change)
         );
-        Err(NodeError::subject(what)
+        Err(NodeError::subject(Code::Promise, what)
             .help("the protocol promises `single_writer` (single-writer/multiple-reader): `trivium check` finds the shortest counterexample"))
     }
 
@@ -146,7 +147,7 @@ impl Watch {
     #[cold]
     fn is_old(&self, change: &TagChange, by: Node) -> NodeError {
         let gets = if change.to == Access::Write { "write" } else { "read" };
-        NodeError::subject(format!(
+        NodeError::subject(Code::Promise, format!(
             "at cycle {} node {} gets {gets} access to {}, and its copy is not what node {by} had stored when it gave its access up",
             change.time,
             change.node,
@@ -239,7 +240,10 @@ impl Writers {
                 );
                 let about = Some(Box::new(About::Race(store.phase, store.block)));
                 let help = "the protocol assumes `one_writer_per_phase`: change the program, or use another protocol for this memory";
-                return Err(Box::new((later, NodeError { about, ..NodeError::subject(what) }.help(help))));
+                return Err(Box::new((
+                    later,
+                    NodeError { about, ..NodeError::subject(Code::Assumption, what) }.help(help),
+                )));
             }
         }
         self.of = self.of.split_off(&(oldest, 0));
@@ -261,7 +265,10 @@ mod tests {
         watch.apply(&change(10, 0, Access::None), home).unwrap();
         watch.apply(&change(11, 1, Access::Write), home).unwrap();
         let error = watch.apply(&change(12, 2, Access::Read), home).unwrap_err();
-        assert!(error.what.contains("node 1 may write block 3 (address 0x40000060), and node 2"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("node 1 may write block 3 (address 0x40000060), and node 2"),
+            "{error}"
+        );
         watch.forget(20, 2..4);
         watch.apply(&change(20, 2, Access::None), home).unwrap();
         assert!(watch.apply(&change(21, 2, Access::Read), home).is_err(), "the home may write it again");
@@ -269,11 +276,17 @@ mod tests {
         watch.apply(&change(30, 0, Access::None), home).unwrap();
         watch.apply(&change(31, 69, Access::Read), home).unwrap();
         let error = watch.apply(&change(32, 65, Access::Write), home).unwrap_err();
-        assert!(error.what.contains("node 65 may write block 3 (address 0x40000060), and node 69"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("node 65 may write block 3 (address 0x40000060), and node 69"),
+            "{error}"
+        );
         watch.forget(40, 2..4);
         watch.apply(&change(40, 0, Access::Write), home).unwrap();
         let error = watch.apply(&change(41, 69, Access::Write), home).unwrap_err();
-        assert!(error.what.contains("node 0 may write block 3 (address 0x40000060), and node 69"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("node 0 may write block 3 (address 0x40000060), and node 69"),
+            "{error}"
+        );
     }
 
     /// The copy with which a node's write access ends is what others must have.
@@ -288,13 +301,20 @@ mod tests {
         watch.apply(&change(5, 0, Access::Read, b"first"), home).unwrap();
         watch.apply(&change(9, 299, Access::Read, b"first"), home).unwrap();
         let error = watch.clone().apply(&change(11, 2, Access::Read, b"nothing"), home).unwrap_err();
-        assert!(error.what.contains("cycle 11 node 2 gets read access to block 3 (address 0x400000c0)"), "{error}");
-        assert!(error.what.contains("not what node 0 had stored"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("cycle 11 node 2 gets read access to block 3 (address 0x400000c0)"),
+            "{error}"
+        );
+        assert!(error.diagnostic.message.contains("not what node 0 had stored"), "{error}");
         watch.apply(&change(12, 0, Access::None, b"first"), home).unwrap();
         watch.apply(&change(13, 299, Access::Write, b"first"), home).unwrap();
         watch.apply(&change(20, 299, Access::None, b"second"), home).unwrap();
         let error = watch.clone().apply(&change(21, 0, Access::Write, b"first"), home).unwrap_err();
-        assert!(error.what.contains("node 0 gets write access") && error.what.contains("not what node 299"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("node 0 gets write access")
+                && error.diagnostic.message.contains("not what node 299"),
+            "{error}"
+        );
         watch.apply(&change(21, 0, Access::Write, b"second"), home).unwrap();
         watch.forget(30, 2..4);
         watch.apply(&change(31, 0, Access::Read, b"third"), home).unwrap();

@@ -3,6 +3,7 @@
 use super::World;
 use super::stacks::Known;
 use crate::node::NodeState;
+use trivium_diagnostic::Code;
 use trivium_engine::Object;
 use trivium_node::{
     ACCESS_WAITS, DEADLOCK, LEFT_OVER, Lanes, NodeError, RELEASE, STALLS, Wait, cannot_come, standing_at, with_remedy,
@@ -13,7 +14,7 @@ impl World {
     pub(crate) fn deadlock(&mut self) -> NodeError {
         let left = self.left();
         let access = self.nodes.iter().any(|node| matches!(node.borrow().thread().wait, Some(Wait::Access(_))));
-        let error = self.who_waits(NodeError::subject(DEADLOCK));
+        let error = self.who_waits(NodeError::subject(Code::Deadlock, DEADLOCK));
         let stalls = self.nothing_stalls().is_err();
         match self.awaits_lock() {
             true => error.help(RELEASE),
@@ -31,7 +32,9 @@ impl World {
         let told: Vec<String> = self.nodes.iter().flat_map(|node| node.borrow().stalled()).collect();
         match told.is_empty() {
             true => Ok(()),
-            false => Err(told.into_iter().fold(NodeError::subject(LEFT_OVER).help(STALLS), NodeError::note)),
+            false => {
+                Err(told.into_iter().fold(NodeError::subject(Code::Deadlock, LEFT_OVER).help(STALLS), NodeError::note))
+            }
         }
     }
 

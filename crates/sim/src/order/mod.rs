@@ -31,6 +31,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trivium_diagnostic::Code;
 use trivium_engine::{Engine, Node};
 use trivium_guest::NodeOutcome;
 use trivium_node::{NodeError, Purpose, Saying, Space, disagree};
@@ -581,7 +582,7 @@ impl World {
                     state.compute.has_executed(program.executed());
                 }
                 let cycle = state.compute.clock();
-                let mut error = state.failure.take().unwrap_or_else(|| NodeError::subject(message));
+                let mut error = state.failure.take().unwrap_or_else(|| NodeError::subject(Code::Trap, message));
                 if let Runner::Program(program) = &self.runners[number] {
                     error = error.naming(|| program.debug_info());
                 }

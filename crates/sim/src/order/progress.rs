@@ -5,6 +5,7 @@ use super::stacks::Known;
 use super::{Runner, World};
 use crate::node::NodeState;
 use std::collections::BTreeMap;
+use trivium_diagnostic::Code;
 use trivium_guest::SHARED_BASE;
 use trivium_node::{Asking, NodeError, OVERTAKES, RELEASE, Taken, Wait, data_text, holder, shared_u32, standing_at};
 
@@ -123,20 +124,20 @@ impl World {
             );
             // What the others do just now says nothing: they go on.
             let asks = |state: &NodeState| state.core.locks.asking().is_some();
-            return self.who_does(NodeError::subject(what), asks).help(format!("{OVERTAKES}. {set}"));
+            return self.who_does(NodeError::subject(Code::Progress, what), asks).help(format!("{OVERTAKES}. {set}"));
         }
         let word = self.lock_of_all();
         let Some(word) = word else {
             let what =
                 format!("no progress: for {limit} cycles handlers ran, and no access and no call came to its end");
             let help = "the protocol may refuse a request and be asked again for ever; or finite lanes are too short. `trivium check` looks for both (starvation, deadlock)";
-            return self.who_waits(NodeError::subject(what)).help(format!("{help}. {set}"));
+            return self.who_waits(NodeError::subject(Code::Progress, what)).help(format!("{help}. {set}"));
         };
         let what = format!(
             "no progress: for {limit} cycles nodes have asked for a lock that is not released, {}, and done nothing else",
             self.word(word)
         );
-        self.who_waits(NodeError::subject(what)).help(format!("{RELEASE}. {set}"))
+        self.who_waits(NodeError::subject(Code::Progress, what)).help(format!("{RELEASE}. {set}"))
     }
 
     /// The word of a lock for which a node asks, or for whose release it waits, with what it has found there.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::collections::BTreeMap;
+use trivium_diagnostic::Code;
 use trivium_engine::Node;
 use trivium_guest::FileChange;
 use trivium_node::NodeError;
@@ -88,11 +89,14 @@ fn disagree(path: &str, (one, by_one): (Node, &FileChange), (other, by_other): (
         (FileChange::Written(_), FileChange::Written(_)) => ", with different contents",
         _ => "",
     };
-    NodeError::subject(format!(
-        "two nodes have changed {path} in the folder in different ways: {}, {}{differ}",
-        did(one, by_one),
-        did(other, by_other)
-    ))
+    NodeError::subject(
+        Code::Program,
+        format!(
+            "two nodes have changed {path} in the folder in different ways: {}, {}{differ}",
+            did(one, by_one),
+            did(other, by_other)
+        ),
+    )
     .help(HELP)
 }
 

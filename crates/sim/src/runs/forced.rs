@@ -16,6 +16,7 @@ use crate::reports::trace::{Handled, Note};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_engine::{Engine, Node, Object};
 use trivium_guest::{AccessKind, Placement, SHARED_BASE};
 use trivium_node::{DEADLOCK, Imported, LEFT_OVER, NodeError, Protocols, Space};
@@ -146,7 +147,8 @@ pub struct Forced {
 /// The protocol gives no access to blocks that the order accesses, or cannot be loaded for so many nodes; a lane or a
 /// call is unknown.
 pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Result<Forced, NodeError> {
-    let engine = Engine::load_without_ghosts(protocol, order.nodes).map_err(|error| NodeError::input(error.message))?;
+    let engine = Engine::load_without_ghosts(protocol, order.nodes)
+        .map_err(|error| NodeError::input(Code::Replay, error.message))?;
     let machine = Machine {
         network: machine.network.quiet(),
         // Blocks lie side by side, as in the order's addresses, and stay.
@@ -201,7 +203,7 @@ pub fn force(protocol: Arc<Protocol>, machine: &Machine, order: &Force) -> Resul
     }
     forced.loads.sort_by_key(|load| (load.0, load.1));
     forced.returns.sort_by_key(|done| (done.0, done.1));
-    forced.deadlock = error.as_ref().is_some_and(|error| [DEADLOCK, LEFT_OVER].contains(&&*error.what));
+    forced.deadlock = error.as_ref().is_some_and(|error| [DEADLOCK, LEFT_OVER].contains(&&*error.diagnostic.message));
     forced.error = error;
     Ok(forced)
 }
@@ -232,7 +234,7 @@ impl Plan<'_> {
         let gives_access = self.engine.tag_role(true).is_some() && self.engine.tag_role(false).is_some();
         if !gives_access && self.order.starts.iter().any(accesses) {
             let what = format!("protocol `{}` gives no access to blocks", self.engine.protocol().name);
-            return Err(NodeError::input(what));
+            return Err(NodeError::input(Code::Replay, what));
         }
         Ok(())
     }
@@ -246,7 +248,8 @@ impl Plan<'_> {
         let lanes = &self.engine.protocol().lanes;
         for message in self.order.messages.iter().filter(|message| message.from == node.core.me) {
             let lane = (0u8..).zip(lanes).find(|(_, lane)| lane.name == message.lane);
-            let (lane, _) = lane.ok_or_else(|| NodeError::input(format!("there is no lane `{}`", message.lane)))?;
+            let (lane, _) =
+                lane.ok_or_else(|| NodeError::input(Code::Replay, format!("there is no lane `{}`", message.lane)))?;
             node.model.interface.force(trivium_protocol::LaneId(lane), message.to, self.time(message.step));
         }
         let mine = |steps: &[(u32, Node)]| {
@@ -276,7 +279,8 @@ impl Plan<'_> {
     fn timer(&self, timer: &ForcedTimer) -> Result<(RoleId, Object, u64), NodeError> {
         let roles = &self.engine.protocol().roles;
         let known = (0u8..).zip(roles).find(|(_, role)| role.name == timer.role);
-        let (id, role) = known.ok_or_else(|| NodeError::input(format!("there is no role `{}`", timer.role)))?;
+        let (id, role) =
+            known.ok_or_else(|| NodeError::input(Code::Replay, format!("there is no role `{}`", timer.role)))?;
         let object = Object { kind: role.object, id: timer.object };
         Ok((RoleId(id), object, self.time(Some(timer.step))))
     }
@@ -313,7 +317,8 @@ impl Plan<'_> {
 
     fn call(&self, name: &str, object: u32, args: &[i64]) -> Result<Does, NodeError> {
         let protocol = self.engine.protocol();
-        let op = protocol.op(name).ok_or_else(|| NodeError::input(format!("there is no call `{name}`")))?;
+        let op =
+            protocol.op(name).ok_or_else(|| NodeError::input(Code::Replay, format!("there is no call `{name}`")))?;
         let declared = &protocol.ops[op.index()];
         let mut words = match declared.object {
             NODE => Vec::new(),

@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_engine::{Engine, Node};
 use trivium_guest::{AccessKind, Placement};
 use trivium_node::{NodeError, Protocols, Space};
@@ -120,11 +121,14 @@ pub fn measure_at(
     block: u64,
 ) -> Result<MissReport, NodeError> {
     crate::runs::setup::check_block(machine, block)?;
-    let engine = Engine::load_without_ghosts(protocol, NODES).map_err(|error| NodeError::input(error.message))?;
+    let engine =
+        Engine::load_without_ghosts(protocol, NODES).map_err(|error| NodeError::input(Code::Usage, error.message))?;
     if engine.tag_role(true).is_none() || engine.tag_role(false).is_none() {
         let what =
             format!("protocol `{}` gives no access to blocks, so nothing can miss under it", engine.protocol().name);
-        return Err(NodeError::input(what).help("measure a protocol of shared memory, such as stache or msi"));
+        return Err(
+            NodeError::input(Code::Usage, what).help("measure a protocol of shared memory, such as stache or msi")
+        );
     }
     // A quiet machine's tables hold the translations and the tags already.
     let mut machine = Machine { network: machine.network.quiet(), tlb: None, rtlb: None, ..machine.clone() };

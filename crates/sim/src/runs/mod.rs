@@ -15,6 +15,7 @@ use changes::together;
 use result::{NodeEnd, SimResult};
 use setup::{Setup, check_block, make, share};
 use std::ops::Range;
+use trivium_diagnostic::Code;
 use trivium_node::{About, NodeError};
 use trivium_protocol::MAX_NODES;
 
@@ -42,7 +43,7 @@ pub fn run_with_trace(setup: &Setup, trace: Tracing) -> Result<SimResult, NodeEr
 fn simulate(setup: &Setup, trace: Option<Tracing>) -> Result<SimResult, NodeError> {
     check_block(&setup.machine, setup.block)?;
     if !(1..=MAX_NODES).contains(&setup.nodes) {
-        return Err(NodeError::input(format!("{} nodes: there can be 1 to {MAX_NODES}", setup.nodes)));
+        return Err(NodeError::input(Code::Usage, format!("{} nodes: there can be 1 to {MAX_NODES}", setup.nodes)));
     }
     // What is told of the host's time is that of the simulation.
     setup.machine.weigh(setup.program).prepare(setup.machine.nearest_line())?;

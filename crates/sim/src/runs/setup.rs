@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use trivium_diagnostic::Code;
 use trivium_engine::number::fit;
 use trivium_guest::{Build, Program, SHARED_BASE, Stage};
 use trivium_node::{NodeError, NodeMemory, Protocols};
@@ -131,14 +132,16 @@ pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), NodeError
     let least = machine.access_control.granule;
     let what = format!("a block of {block} bytes");
     if !block.is_power_of_two() || block > LARGEST_BLOCK {
-        let error = NodeError::input(format!("{what}: it must be a power of two from {least} to {LARGEST_BLOCK}"));
+        let error =
+            NodeError::input(Code::Usage, format!("{what}: it must be a power of two from {least} to {LARGEST_BLOCK}"));
         return Err(error.help("use --block 64"));
     }
     if block < least {
         let help = "use larger blocks, or a machine whose access control and cache lines are smaller: --set machine.cache.line=8 --set machine.access_control.granule=8";
-        return Err(NodeError::input(format!(
-            "{what}, on a machine whose access control has granules of {least} bytes"
-        ))
+        return Err(NodeError::input(
+            Code::Usage,
+            format!("{what}, on a machine whose access control has granules of {least} bytes"),
+        )
         .help(help));
     }
     let page = machine.memory.page;
@@ -146,7 +149,9 @@ pub(crate) fn check_block(machine: &Machine, block: u64) -> Result<(), NodeError
         let what = format!(
             "{what}, on a machine whose memory for pages of other nodes is limited (memory.frames), with pages of {page} bytes"
         );
-        return Err(NodeError::input(what).help("use smaller blocks, or larger pages (--set machine.memory.page)"));
+        return Err(
+            NodeError::input(Code::Usage, what).help("use smaller blocks, or larger pages (--set machine.memory.page)")
+        );
     }
     Ok(())
 }

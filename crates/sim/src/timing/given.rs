@@ -4,6 +4,7 @@ use super::pricing::Given;
 use crate::machine::Machine;
 use crate::machine::handlers::{self, HandlerPrice};
 use crate::machine::price::Price;
+use trivium_diagnostic::Code;
 use trivium_engine::number::{fit, index};
 use trivium_node::{NodeError, Protocols};
 use trivium_protocol::{HandlerId, Protocol, RoleId};
@@ -85,7 +86,7 @@ fn unknown([name, role, state, event]: [&str; 4], price: &HandlerPrice, protocol
         None => "`trivium show` prints the roles, states and events of a protocol".to_string(),
     };
     let what = format!("`handlers.{name}.{wanted}` is the price of a handler that `{name}` does not have");
-    let error = NodeError::input(what).help(help);
+    let error = NodeError::input(Code::Machine, what).help(help);
     match &price.place {
         Some(place) => error.at(place),
         None => error,

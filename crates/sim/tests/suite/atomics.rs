@@ -93,8 +93,11 @@ fn locks_waits_and_atomics_on_private_memory_are_errors() {
             "#include \"trivium.h\"\nstatic int32_t word; trivium_lock_t lock;\nint main(void) {{ (void)word; {call} return 0; }}\n"
         );
         let error = Run::with(source(&text), &[]).error();
-        assert!(error.what.contains(what) && error.what.contains("trivium_alloc"), "{call}: {error}");
-        assert!(error.notes[0].contains("in main"), "{call}: {error}");
+        assert!(
+            error.diagnostic.message.contains(what) && error.diagnostic.message.contains("trivium_alloc"),
+            "{call}: {error}"
+        );
+        assert!(error.diagnostic.notes[0].contains("in main"), "{call}: {error}");
     }
 }
 
@@ -142,7 +145,10 @@ fn a_protocol_that_looks_at_stored_values_refuses_atomics() {
     let mut run = adds("0");
     run.protocols = vec![sends.clone()];
     let error = run.error();
-    assert!(error.blame == Blame::Input && error.what.contains("`sends-stores` cannot answer"), "{error}");
+    assert!(
+        error.blame == Blame::Input && error.diagnostic.message.contains("`sends-stores` cannot answer"),
+        "{error}"
+    );
     // Another protocol is loaded: refused where it is not the one.
     run.protocols.insert(0, bench::protocol("msi"));
     run.right();
@@ -150,7 +156,8 @@ fn a_protocol_that_looks_at_stored_values_refuses_atomics() {
     run.protocols = vec![bench::protocol("msi"), sends.clone()];
     let error = run.error();
     assert!(
-        error.blame == Blame::Subject && error.what.contains("an atomic operation at 0x40000000, which protocol"),
+        error.blame == Blame::Subject
+            && error.diagnostic.message.contains("an atomic operation at 0x40000000, which protocol"),
         "{error}"
     );
     // Without atomic operations it is as good as any.
@@ -177,7 +184,10 @@ fn a_protocol_that_completes_stores_and_answers_no_rmw_refuses_atomics() {
     };
     let error = under(&text).error();
     assert!(error.blame == Blame::Input, "{error}");
-    assert!(error.what.contains("`Away.write.Done.Done` completes stores, and it does not say"), "{error}");
+    assert!(
+        error.diagnostic.message.contains("`Away.write.Done.Done` completes stores, and it does not say"),
+        "{error}"
+    );
     // Where the role says that it may, it may.
     under(&text.replace(
         "on write(at) {",
@@ -198,7 +208,10 @@ fn performed_wrongly(mut run: Run, changes: &[(&str, &str)]) -> NodeError {
     run.protocols = vec![Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")))];
     let error = run.clone().jobs(2).error();
     let plain = run.clone().error();
-    assert_eq!((&error.what, &error.place, &error.notes), (&plain.what, &plain.place, &plain.notes));
+    assert_eq!(
+        (&error.diagnostic.message, &error.diagnostic.place(), &error.diagnostic.notes),
+        (&plain.diagnostic.message, &plain.diagnostic.place(), &plain.diagnostic.notes)
+    );
     error
 }
 
@@ -210,14 +223,24 @@ fn an_access_that_is_not_performed_once_is_told_at_the_step() {
     let early = Run::of("fetchadd", &[]).under(&["broken/uncached-answered-early"]).nodes(8);
     for jobs in [1, 2] {
         let error = torn.clone().jobs(jobs).error();
-        assert!(error.what.contains("node 2: handler Away.Value completes the access of its thread 0"), "{error}");
-        assert!(error.what.contains(" and it gave ") && error.what.ends_with(" when it was performed"), "{error}");
-        assert!(error.notes[0].contains("node 0 by handler Home.change, at "), "{error}");
-        assert!(error.notes[0].contains("uncached-update-torn.tri:10:"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("node 2: handler Away.Value completes the access of its thread 0"),
+            "{error}"
+        );
+        assert!(
+            error.diagnostic.message.contains(" and it gave ")
+                && error.diagnostic.message.ends_with(" when it was performed"),
+            "{error}"
+        );
+        assert!(error.diagnostic.notes[0].contains("node 0 by handler Home.change, at "), "{error}");
+        assert!(error.diagnostic.notes[0].contains("uncached-update-torn.tri:10:"), "{error}");
         let error = early.clone().jobs(jobs).error();
-        assert!(error.what.contains("node 1: handler Away.Written completes the access of its thread 0"), "{error}");
-        assert!(error.what.ends_with("which nobody has performed"), "{error}");
-        assert!(error.place.as_ref().is_some_and(|place| place.contains("uncached.tri:")), "{error}");
+        assert!(
+            error.diagnostic.message.contains("node 1: handler Away.Written completes the access of its thread 0"),
+            "{error}"
+        );
+        assert!(error.diagnostic.message.ends_with("which nobody has performed"), "{error}");
+        assert!(error.diagnostic.place().is_some_and(|place| place.to_string().contains("uncached.tri:")), "{error}");
     }
 }
 
@@ -228,10 +251,14 @@ fn an_access_that_is_performed_twice_is_told_at_the_second() {
         Run::of("fetchadd", &[]).nodes(3),
         &[(once, "perform write(at, w, n) as t; perform write(at, w, n) as t; send")],
     );
-    assert!(error.what.contains("handler Home.Write performs an access to shared offset 0x"), "{error}");
-    assert!(error.what.ends_with("for which one has been performed that is not completed"), "{error}");
-    let line = error.place.as_ref().unwrap();
-    assert!(error.notes[0].contains("it was performed at cycle") && !error.notes[0].ends_with(line), "{error}");
+    assert!(error.diagnostic.message.contains("handler Home.Write performs an access to shared offset 0x"), "{error}");
+    assert!(error.diagnostic.message.ends_with("for which one has been performed that is not completed"), "{error}");
+    let line = error.diagnostic.place().unwrap();
+    assert!(
+        error.diagnostic.notes[0].contains("it was performed at cycle")
+            && !error.diagnostic.notes[0].ends_with(&line.to_string()),
+        "{error}"
+    );
 }
 
 #[test]
@@ -240,8 +267,8 @@ fn a_thread_that_performs_its_access_again_is_told() {
         Run::of("fetchadd", &[]).nodes(3),
         &[("on Written(t)             { complete to t }", "on Written(t)             { complete }")],
     );
-    assert!(error.what.contains("handler Away.Written lets its thread 0 perform an access"), "{error}");
-    assert!(error.notes[0].contains("by handler Home.Write"), "{error}");
+    assert!(error.diagnostic.message.contains("handler Away.Written lets its thread 0 perform an access"), "{error}");
+    assert!(error.diagnostic.notes[0].contains("by handler Home.Write"), "{error}");
 }
 
 /// The only remote access of a program is performed once more when it has been answered.
@@ -259,5 +286,5 @@ fn an_access_that_is_performed_again_behind_its_answer_is_told() {
             ("t) to sender }\n    on Get", "t) to sender; start more(at, n, op, x, t, sender) }\n    on Get"),
         ],
     );
-    assert!(error.what.contains("handler Home.more performs an access to shared offset 0x0 for thread 0 of node 1, for which one has been performed"), "{error}");
+    assert!(error.diagnostic.message.contains("handler Home.more performs an access to shared offset 0x0 for thread 0 of node 1, for which one has been performed"), "{error}");
 }

@@ -112,7 +112,7 @@ fn what_is_no_price_of_a_call_is_refused() {
     for (key, value) in [("calls.sent.word", "5"), ("calls.send.wort", "5"), ("calls.send.word", "-5"), ("calls", "5")]
     {
         let error = set(key, value);
-        assert!(error.place.as_ref().is_some_and(|place| place.contains(key)), "{error}");
+        assert!(error.place().is_some_and(|place| place.to_string().contains(key)), "{error}");
         assert!(error.help.is_some(), "{error}");
     }
     let text = trivium_sim::built_in("typhoon").unwrap();
@@ -124,8 +124,8 @@ fn what_is_no_price_of_a_call_is_refused() {
     let error = error.unwrap_err();
     let line = 1 + text.lines().position(|line| line.starts_with("word = { cycles = 20")).unwrap();
     assert!(
-        error.what.contains("wort") && error.place.unwrap().starts_with(&format!("m.toml:{line}:")),
+        error.message.contains("wort") && error.place().unwrap().to_string().starts_with(&format!("m.toml:{line}:")),
         "{}",
-        error.what
+        error.message
     );
 }

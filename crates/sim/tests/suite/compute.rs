@@ -79,6 +79,6 @@ fn a_miss_is_the_sum_of_its_steps() {
 fn only_an_interrupted_program_has_registers_to_save() {
     let set = [("engine.save".to_string(), "5".to_string())];
     let error = Machine::load("typhoon", &set).unwrap_err();
-    assert!(error.what.contains("`engine.save` is 5") && error.what.contains("compute"), "{error}");
-    assert!(error.help.is_some() && error.place.is_some(), "{error}");
+    assert!(error.message.contains("`engine.save` is 5") && error.message.contains("compute"), "{error}");
+    assert!(error.help.is_some() && error.place().is_some(), "{error}");
 }

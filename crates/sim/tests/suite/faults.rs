@@ -516,7 +516,10 @@ fn programs_say_what_does_not_fit() {
     for (name, nodes, args, sentence) in DO_NOT_FIT {
         let error = run_of(name, args).nodes(nodes).on(machine("simple-coma", &[])).error();
         assert!(error.to_string().contains(sentence), "{name} {args} on {nodes} nodes: {error}");
-        assert!(error.place.as_ref().is_some_and(|place| place.contains("programs/")), "{name} {args}: {error}");
+        assert!(
+            error.diagnostic.place().is_some_and(|place| place.to_string().contains("programs/")),
+            "{name} {args}: {error}"
+        );
     }
 }
 

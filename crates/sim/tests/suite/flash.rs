@@ -2,7 +2,7 @@
 
 use crate::bench::{self, Run, machine, same_in, source, text_program, windows};
 use crate::slow;
-use trivium_sim::{Machine, SimResult};
+use trivium_sim::{Machine, NodeError, SimResult};
 
 /// Every node but the home loads lines of its own from the home's memory, one after the other.
 const STREAM: &str = r#"
@@ -508,7 +508,7 @@ fn prices_of_handlers_that_cannot_be_are_refused_with_their_line() {
         let text = format!("base = \"flash\"\n\n[handlers.flash-coherence] # ours\n{line}\n");
         let machine = match Machine::parse("mine.toml", &text, &[]) {
             Ok(machine) => machine,
-            Err(error) => return error,
+            Err(error) => return NodeError::from(error),
         };
         Run::of("falsesharing", &[]).under(&[protocol]).on(machine).block(128).error()
     };
@@ -525,19 +525,19 @@ fn prices_of_handlers_that_cannot_be_are_refused_with_their_line() {
         ("home.Idle.GET = { fixed = 3, source = \"guess\" }", "unknown value `guess`"),
     ] {
         let error = under("flash-coherence", line);
-        assert!(error.what.contains(says), "{line}: {error}");
-        assert_eq!(error.place.as_deref(), Some("mine.toml:4:1"), "{line}: {error}");
-        assert!(error.help.is_some(), "{line}: {error}");
+        assert!(error.diagnostic.message.contains(says), "{line}: {error}");
+        assert_eq!(error.diagnostic.place(), Some(&"mine.toml:4:1".into()), "{line}: {error}");
+        assert!(error.diagnostic.help.is_some(), "{line}: {error}");
     }
     let wrong = under("flash-coherence", "home.Idle.GETT = { fixed = 3, id = \"FL-1\" }");
-    assert_eq!(wrong.help.as_deref(), Some("did you mean `home.Idle.GET`?"));
+    assert_eq!(wrong.diagnostic.help.as_deref(), Some("did you mean `home.Idle.GET`?"));
     // Of a protocol that does not run a machine may say anything.
     let set = [("handlers.stache.home.Gone.GET", "{ fixed = 3, id = \"FL-1\" }")];
     Run::of("falsesharing", &[]).under(&["flash-coherence"]).on(machine("flash", &set)).block(128).right();
     let error = Run::of("falsesharing", &[]).on(machine("flash", &set)).block(128).error();
     assert_eq!(
-        error.place.as_deref(),
-        Some("--set machine.handlers.stache.home.Gone.GET={ fixed = 3, id = \"FL-1\" }")
+        error.diagnostic.place(),
+        Some(&"--set machine.handlers.stache.home.Gone.GET={ fixed = 3, id = \"FL-1\" }".into())
     );
 }
 
@@ -546,8 +546,8 @@ fn prices_of_handlers_that_cannot_be_are_refused_with_their_line() {
 fn impossible_stages_are_refused() {
     let refused = |key: &str, value: &str, says: &str| {
         let error = Machine::load("flash", &[(key.to_string(), value.to_string())]).unwrap_err();
-        assert!(error.what.contains(says), "{key}={value}: {error}");
-        assert!(error.place.is_some(), "{key}={value}: {error}");
+        assert!(error.message.contains(says), "{key}={value}: {error}");
+        assert!(error.place().is_some(), "{key}={value}: {error}");
     };
     refused("pipeline.interventions", "0", "`pipeline.interventions` is 0, which is not from 1 to 64");
     refused("pipeline.buffers", "0", "`pipeline.buffers` is 0");
@@ -572,7 +572,7 @@ fn impossible_stages_are_refused() {
     refused("engine.kind", "processor", "`pipeline` would mean nothing");
     refused("interface.cut_through", "false", "`interface.message` is 16");
     let typhoon = Machine::load("typhoon", &[("engine.kind".to_string(), "pipeline".to_string())]).unwrap_err();
-    assert!(typhoon.what.contains("no table `pipeline`"), "{typhoon}");
+    assert!(typhoon.message.contains("no table `pipeline`"), "{typhoon}");
 }
 
 /// Each key of the stages, the caches and the network, in a file that begins from `flash`: the error names the line.
@@ -605,7 +605,7 @@ fn what_cannot_be_is_refused_with_its_line() {
     for (table, line) in all {
         let text = format!("base = \"flash\"\n\n[{table}] # ours\n{line}\n");
         let error = Machine::parse("mine.toml", &text, &[]).unwrap_err();
-        let place = error.place.clone().unwrap_or_default();
+        let place = error.place().unwrap().to_string();
         // What is wrong with a key that is not set here is told at the table that has made it so.
         let expected = if line.starts_with("cut_through") { "mine.toml:3:1" } else { "mine.toml:4:1" };
         assert_eq!(place, expected, "[{table}] {line}: {error}");

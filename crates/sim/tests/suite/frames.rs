@@ -66,9 +66,9 @@ fn with_room_for_all_nothing_changes() {
 #[test]
 fn a_protocol_that_keeps_everything_ends_with_an_error() {
     let error = Run::of("em3d", &["-n", "300"]).nodes(4).on(small(1)).error();
-    assert!(error.what.contains("has no frame for page"), "{error}");
-    assert!(error.notes.iter().any(|note| note.contains("protocol `stache`")), "{error}");
-    assert!(error.help.as_deref().unwrap_or_default().contains("stache-pages"), "{error}");
+    assert!(error.diagnostic.message.contains("has no frame for page"), "{error}");
+    assert!(error.diagnostic.notes.iter().any(|note| note.contains("protocol `stache`")), "{error}");
+    assert!(error.diagnostic.help.as_deref().unwrap_or_default().contains("stache-pages"), "{error}");
 }
 
 /// The only copy is thrown away, and nobody has it any more.

@@ -119,8 +119,12 @@ fn what_cannot_be_is_refused() {
         let set: Vec<_> = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         let error = Machine::load("typhoon", &set).unwrap_err();
         let help = error.help.unwrap_or_default();
-        assert!(error.what.contains("is 0, which") || !help.contains("trivium machine"), "{}: {help}", error.what);
-        error.what
+        assert!(
+            error.message.contains("is 0, which") || !help.contains("trivium machine"),
+            "{}: {help}",
+            error.message
+        );
+        error.message
     };
     let (links, ring) = (("network.link_cycles_per_word", "2"), ("network.topology", "ring"));
     let none = ("network.link_cycles_per_word", "0");

@@ -139,11 +139,15 @@ fn larger_blocks_take_longer_and_msi_misses_too() {
 fn a_protocol_without_blocks_and_an_odd_block_are_refused() {
     let typhoon = machine("typhoon", &[]);
     assert!(
-        measure(protocol("token-lock"), &typhoon, MissKind::Read, 32).unwrap_err().what.contains("gives no access")
+        measure(protocol("token-lock"), &typhoon, MissKind::Read, 32)
+            .unwrap_err()
+            .diagnostic
+            .message
+            .contains("gives no access")
     );
     for (block, why) in [(0, "power of two"), (48, "power of two"), (131_072, "power of two"), (16, "granules of 32")] {
         let error = measure(protocol("stache"), &typhoon, MissKind::Read, block).unwrap_err();
-        assert!(error.what.contains(why), "{block}: {error}");
+        assert!(error.diagnostic.message.contains(why), "{block}: {error}");
     }
 }
 

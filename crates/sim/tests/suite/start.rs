@@ -31,7 +31,11 @@ fn what_one_node_has_initialised_gets_its_home_where_it_is_used() {
     assert_eq!(custom("2").right().output, placed.output);
     for touch in ["0", "1"] {
         let error = custom(touch).error();
-        assert!(error.what.contains("only a value's home may") && error.what.contains("add -f 2"), "{error}");
+        assert!(
+            error.diagnostic.message.contains("only a value's home may")
+                && error.diagnostic.message.contains("add -f 2"),
+            "{error}"
+        );
     }
 }
 

@@ -3,14 +3,15 @@
 //! It takes the flags of the compiler below it (Clang's, which are mostly GCC's). A file is compiled with the flags
 //! without which a program would go wrong, and with the headers of Trivium; the rest is passed on.
 
-use super::program::{Spinner, asks_for_threads, guest, shelf_with_headers};
+use super::program::{Spinner, asks_for_threads, shelf_with_headers};
 use super::translate::needed_by;
+use crate::Failure;
 use crate::arguments::Cc;
 use crate::out_file::are_same;
-use crate::{Failure, failure};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use trivium_diagnostic::Code;
 use trivium_guest::{
     COMPILE_FLAGS, Compiling, IMPORT_UNDEFINED, LINK_FLAGS, Shelf, Toolchain, lacks_functions, readable, run_compiler,
     undefined,
@@ -84,7 +85,11 @@ impl CommandLine {
             let mut value = |word: &OsStr| {
                 let next = words.next().cloned();
                 next.ok_or_else(|| {
-                    Failure::input(format!("the flag {} wants a value", word.display()), "write it behind the flag")
+                    Failure::input(
+                        Code::Usage,
+                        format!("the flag {} wants a value", word.display()),
+                        "write it behind the flag",
+                    )
                 })
             };
             let text = word.to_str().unwrap_or_default();
@@ -140,7 +145,7 @@ pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
         && let Some(input) = line.inputs.iter().find(|input| are_same(Path::new(input), output))
     {
         let what = format!("-o {} names a file that is compiled or linked: {}", output.display(), input.display());
-        return Err(Failure::input(what, "name another file behind -o"));
+        return Err(Failure::input(Code::Usage, what, "name another file behind -o"));
     }
     let extended = line
         .inputs
@@ -149,12 +154,17 @@ pub fn cc(arguments: &Cc) -> Result<u8, Failure> {
         .find_map(|input| needed_by(&[input.to_path_buf()]).map(|needed| (input, needed.language)));
     if let Some((extended, language)) = extended {
         let help = "give it to `trivium sim`, `run` or `compare`, beside the .o files of its C; `trivium translate --whole` prints its C";
-        return Err(Failure::at(format!("`trivium cc` compiles C, and this is {language}"), extended.display(), help));
+        return Err(Failure::at(
+            Code::Usage,
+            format!("`trivium cc` compiles C, and this is {language}"),
+            extended.display(),
+            help,
+        ));
     }
-    let toolchain = Toolchain::find().map_err(|e| guest(&e))?;
+    let toolchain = Toolchain::find()?;
     let (shelf, headers) = shelf_with_headers()?;
     let scratch = tempfile::tempdir().map_err(|error| {
-        Failure::input(format!("there is no place to compile in: {error}"), "name a folder in TMPDIR")
+        Failure::input(Code::Usage, format!("there is no place to compile in: {error}"), "name a folder in TMPDIR")
     })?;
     let compiler = Compiler { toolchain, shelf, headers, scratch };
     match line.wanted {
@@ -176,7 +186,11 @@ fn objects(compiler: &Compiler, line: &CommandLine) -> Result<u8, Failure> {
     let sources: Vec<&OsString> =
         line.inputs.iter().filter(|input| !input.to_string_lossy().starts_with("-l")).collect();
     if line.output.is_some() && sources.len() > 1 {
-        return Err(Failure::input("-o with -c names one object, but there are several sources", "leave out -o"));
+        return Err(Failure::input(
+            Code::Usage,
+            "-o with -c names one object, but there are several sources",
+            "leave out -o",
+        ));
     }
     for source in sources {
         let beside = PathBuf::from(Path::new(source).with_extension("o").file_name().unwrap_or_default());
@@ -207,9 +221,11 @@ fn link(compiler: &Compiler, line: &CommandLine) -> Result<u8, Failure> {
         command.args(&parts).args(LINK_FLAGS).arg("-o").arg(output);
         command
     };
-    compiler.run(linking(&output), &output).map_err(|failure| match lacks_functions(&failure.text) {
-        true => compiler.undefined(linking, failure),
-        false => failure,
+    compiler.run(linking(&output), &output).map_err(|failure| {
+        match failure.said.as_deref().is_some_and(lacks_functions) {
+            true => compiler.undefined(linking, failure),
+            false => failure,
+        }
     })?;
     Ok(0)
 }
@@ -238,7 +254,7 @@ impl Compiler {
 
     fn object(&self, line: &CommandLine, source: &OsStr, object: &Path, rule: &[OsString]) -> Result<(), Failure> {
         if is_source(source) {
-            readable(Path::new(source)).map_err(|e| guest(&e))?;
+            readable(Path::new(source))?;
         }
         let mut command = self.compiling(line);
         command.args(rule).arg("-c").arg(source).arg("-o").arg(object);
@@ -251,7 +267,7 @@ impl Compiler {
         let mut command = linking(&module);
         command.arg(IMPORT_UNDEFINED);
         match run_compiler(command, &module, &self.shelf, None).map(|_| std::fs::read(&module)) {
-            Ok(Ok(bytes)) => guest(&undefined(&failure.text, &bytes)),
+            Ok(Ok(bytes)) => undefined(failure.said.as_deref().unwrap_or_default(), &bytes).into(),
             _ => failure,
         }
     }
@@ -262,13 +278,13 @@ impl Compiler {
         let progress = |now: &Compiling| bar.shows(now);
         let done = run_compiler(command, file, &self.shelf, Some(&progress));
         bar.ends();
-        let (status, said) = done.map_err(|e| guest(&e))?;
+        let (status, said) = done?;
         if status.success() {
             crate::say_lines!("{said}");
             return Ok(());
         }
         // The compiler's own words, in which editors find files and lines.
-        Err(Failure::rendered(failure::BAD_INPUT, said))
+        Err(Failure { said: Some(said), ..Failure::input(Code::Compiler, "the C compiler refuses this", "") })
     }
 }
 
@@ -292,6 +308,6 @@ mod tests {
         assert_eq!((linked.wanted, linked.output), (Wanted::Module, Some("prog".into())));
         assert_eq!(linked.inputs, ["a.o", "b.c", "-lfoo"]);
         assert_eq!(line("--version").wanted, Wanted::Other);
-        assert!(CommandLine::read(&["-o".into()]).unwrap_err().text.contains("wants a value"));
+        assert!(CommandLine::read(&["-o".into()]).unwrap_err().what().contains("wants a value"));
     }
 }

@@ -16,9 +16,10 @@ use std::sync::Arc;
 use trivium_check::chart::{self, Recording, Story};
 use trivium_check::group::Group;
 use trivium_check::{
-    Checkpoints, Config, ConfigError, Origin, ParameterValue, Progress, Report, Search, TriedValue, Verdict, WriteAll,
-    explore, text, text_around,
+    Checkpoints, Config, Origin, ParameterValue, Progress, Report, Search, TriedValue, Verdict, WriteAll, explore,
+    text, text_around,
 };
+use trivium_diagnostic::Code;
 use trivium_protocol::Protocol;
 
 /// The system that the arguments describe, with what the file declares for all that they leave out.
@@ -151,7 +152,7 @@ pub fn check(arguments: &Check, ranks: Option<Ranks>) -> Result<u8, Failure> {
         group,
         origin: Origin { version: VERSION, hash: &hash.1 },
     };
-    let report = explore(&protocol, &config).map_err(refused)?;
+    let report = explore(&protocol, &config)?;
     let told = is_first.then(|| tell(arguments, &protocol, &config, report, &bar));
     match group {
         None => told.unwrap_or(Ok(0)),
@@ -164,7 +165,7 @@ fn suggest(arguments: &Check, protocol: &Protocol) -> Result<u8, Failure> {
     let Some(proposed) = trivium_lang::show::suggest(protocol) else {
         let why =
             format!("no state of `{}` gives access to a block, so there are no contents to speak of", protocol.name);
-        return Err(Failure::input(why, "promise what its calls do: `mutex(f, g)`, `barrier(f)`"));
+        return Err(Failure::input(Code::Usage, why, "promise what its calls do: `mutex(f, g)`, `barrier(f)`"));
     };
     let result = match arguments.common.form.format {
         Format::Text => proposed,
@@ -192,7 +193,7 @@ fn tell(
     report: Report,
     bar: &ProgressBar,
 ) -> Result<u8, Failure> {
-    let first = Explored::of(protocol, config, report, !arguments.no_scenarios).map_err(refused)?;
+    let first = Explored::of(protocol, config, report, !arguments.no_scenarios)?;
     let wanted = WantedValues {
         values: &arguments.other_values,
         scenarios: !arguments.no_scenarios,
@@ -205,7 +206,7 @@ fn tell(
     let (shown, of) = found.violated().unwrap_or((&first.report, &first.system));
     let tried: Vec<TriedValue> = others.iter().map(OtherValue::told).collect();
     let shown = Report { tried, ..shown.clone() };
-    let mut story = chart::story(&found.protocol, of, &shown).map_err(refused)?;
+    let mut story = chart::story(&found.protocol, of, &shown)?;
     let settings = settings(arguments, protocol, config)?;
     if let Some(story) = &mut story {
         // Of what the page shows: a scenario has a system of its own, and another value its parameter.
@@ -311,7 +312,7 @@ impl Found<'_> {
             body["scenario"] = json!(of.scenario);
         }
         if let Some(story) = story {
-            let recording = Recording::of(&found.protocol, of, shown, story).map_err(refused)?;
+            let recording = Recording::of(&found.protocol, of, shown, story)?;
             body["replay"] = replayable(named, &found.protocol, recording);
         }
         Ok(body)
@@ -321,10 +322,6 @@ impl Found<'_> {
 /// The keys of a result that tell of a violation.
 const OF_VIOLATION: [&str; 7] =
     ["verdict", "property", "reason", "parameters", "counterexample", "wait_cycle", "undelivered"];
-
-fn refused(error: ConfigError) -> Failure {
-    Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
-}
 
 /// The report, with the chart of its counterexample if there is one.
 fn told(report: &Report, story: Option<&Story>) -> String {

@@ -9,6 +9,7 @@ use crate::{Failure, failure, stop};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_protocol::Protocol;
 use trivium_run::{RunResult, Setup};
 use trivium_sim::{Misses, SimResult};
@@ -53,7 +54,7 @@ pub(super) fn can_be_run(arguments: &Compare) -> Result<(), Failure> {
     let nodes = arguments.run.nodes;
     if arguments.live && nodes > MOST {
         let what = format!("with --live there are at most {MOST} nodes, and --nodes {nodes} was asked for");
-        return Err(Failure::input(what, "take fewer nodes, or leave out --live"));
+        return Err(Failure::input(Code::Usage, what, "take fewer nodes, or leave out --live"));
     }
     Ok(())
 }
@@ -104,7 +105,11 @@ impl Live {
                 crate::say_lines!("{}{}", run.result.output, run.result.errors);
                 let program = run.head.program.as_deref().unwrap_or_default();
                 let what = format!("{program} ended with code {code} on node {node} of the live run");
-                return Err(Failure::new(failure::of_program(*code), what, "see what it printed above"));
+                return Err(Failure::new(
+                    (failure::of_program(*code), Code::Program),
+                    what,
+                    "see what it printed above",
+                ));
             }
         }
         match self.all().find_map(|run| run.result.incomplete.as_ref()) {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use std::sync::Arc;
-use trivium_check::{Config, ConfigError, Method, Report, System, Verdict, explore};
+use trivium_check::{Config, Method, Report, System, Verdict, explore};
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::Protocol;
 
 /// A search and the scenarios after it.
@@ -31,7 +32,7 @@ impl Explored {
         config: &Config,
         report: Report,
         scenarios: bool,
-    ) -> Result<Explored, ConfigError> {
+    ) -> Result<Explored, Diagnostic> {
         let wanted = scenarios && report.verdict != Verdict::Violated;
         let scenarios = run_scenarios(protocol, config, wanted)?;
         Ok(Explored { protocol: protocol.clone(), system: config.system.clone(), report, scenarios })
@@ -57,7 +58,7 @@ impl Explored {
 
 /// Runs the scenarios of the file, if that is wanted, up to the first that is violated. Where a scenario was asked for, there
 /// are no others.
-fn run_scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<Vec<ScenarioRun>, ConfigError> {
+fn run_scenarios(protocol: &Arc<Protocol>, config: &Config, wanted: bool) -> Result<Vec<ScenarioRun>, Diagnostic> {
     let mut ran: Vec<ScenarioRun> = Vec::new();
     if config.system.scenario.is_some() {
         return Ok(ran);

@@ -2,7 +2,7 @@
 
 use super::check::system;
 use crate::arguments::{Export, Target};
-use crate::{Failure, failure, library, output};
+use crate::{Failure, library, output};
 use trivium_export::{murphi, spin};
 
 /// Writes a protocol, and the system in which `check` explores it, as a model for another checker.
@@ -13,8 +13,7 @@ pub fn export(arguments: &Export) -> Result<u8, Failure> {
         Target::Murphi => murphi,
         Target::Spin => spin,
     };
-    let text = write(&protocol, &system(&arguments.system, &protocol), arguments.channel)
-        .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}")))?;
+    let text = write(&protocol, &system(&arguments.system, &protocol), arguments.channel)?;
     output::write(arguments.out.as_ref(), &text)?;
     Ok(0)
 }

@@ -4,6 +4,7 @@
 use crate::{Failure, library};
 use std::path::PathBuf;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_engine::Engine;
 use trivium_protocol::{Access, Promise, Protocol};
 
@@ -21,7 +22,7 @@ pub(super) fn fits(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(),
     let name = &default.protocol().name;
     let what = format!("the data of Split-C's processors cannot be under protocol `{name}`: {why}");
     let help = format!("protocols that fit are {}", fitting().join(", "));
-    Err(Failure::at(what, file.display(), help))
+    Err(Failure::at(Code::Program, what, file.display(), help))
 }
 
 fn fits_c_star(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(), Failure> {
@@ -40,7 +41,7 @@ fn fits_c_star(files: &[PathBuf], protocols: &[Arc<Protocol>]) -> Result<(), Fai
     };
     let what = format!("the variables of C* cannot be under protocol `{}`: {why}", protocol.name);
     let help = "after a barrier all nodes see what was stored before it: stache, msi, uncached and most others fit";
-    Err(Failure::at(what, file.display(), help))
+    Err(Failure::at(Code::Program, what, file.display(), help))
 }
 
 /// Of protocols that are used together, the default one of allocations.

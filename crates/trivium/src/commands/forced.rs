@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use trivium_check::chart::{Arrow, Delivery, Event, Moment, Recording, Story, Told};
 use trivium_check::{Network, System};
+use trivium_diagnostic::Code;
 use trivium_protocol::{Formula, Protocol};
 use trivium_sim::{Force, Forced, ForcedDoes, ForcedMessage, ForcedStart, ForcedTimer, Handled, Machine, force};
 
@@ -62,6 +63,7 @@ pub(super) fn timed(
 fn order(protocol: &Protocol, recording: &Recording, story: &Story) -> Result<Force, Failure> {
     let refused = |what: &str| {
         Failure::input(
+            Code::Replay,
             format!("the counterexample cannot be forced under timing: {what}"),
             "replay it without --machine",
         )
@@ -320,7 +322,7 @@ fn differs(machine: &Machine, node: u16, story: &Story, moment: Option<&Moment>,
         format!("at cycle {} `{}` is handled, and {}", h.cycle, h.event, tell(of_handled(h)))
     });
     Failure::new(
-        failure::WRONG,
+        (failure::WRONG, Code::Replay),
         format!("on {} node {node} does not do what was recorded: expected {expected}; {seen}", machine.name),
         "the machine cannot be made to keep this order by delays of messages alone",
     )
@@ -337,7 +339,7 @@ fn loaded(done: &str) -> Option<&str> {
 fn compare_seen(protocol: &Protocol, machine: &Machine, story: &Story, forced: &Forced) -> Result<(), Failure> {
     let differs = |node: u16, what: &str, seen: String, recorded: String| {
         let what = format!("on {} the {what} of node {node} are {seen}, but recorded are {recorded}", machine.name);
-        Err(Failure::new(failure::WRONG, what, "what was recorded is not seen under timing"))
+        Err(Failure::new((failure::WRONG, Code::Replay), what, "what was recorded is not seen under timing"))
     };
     for node in 0..story.total_nodes as u16 {
         let done = || story.moments.iter().filter(|m| m.node == node).flat_map(|m| &m.performed);
@@ -373,9 +375,13 @@ fn end(machine: &Machine, story: &Story, forced: &Forced) -> Result<Option<Strin
     match (&forced.error, property) {
         (None, "fault") => {
             let what = format!("on {} the recorded fault does not happen", machine.name);
-            Err(Failure::new(failure::WRONG, what, "its last event may depend on what cannot be forced"))
+            Err(Failure::new(
+                (failure::WRONG, Code::Replay),
+                what,
+                "its last event may depend on what cannot be forced",
+            ))
         }
-        (Some(error), "fault" | "deadlock") => Ok(Some(error.what.clone())),
+        (Some(error), "fault" | "deadlock") => Ok(Some(error.diagnostic.message.clone())),
         // Somebody waits for what would have come after the last step.
         (Some(_), _) if forced.deadlock => Ok(None),
         (Some(error), _) => Err(failure::told(error)),

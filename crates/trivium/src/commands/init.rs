@@ -2,6 +2,7 @@
 
 use crate::arguments::Init;
 use crate::{Failure, library, output};
+use trivium_diagnostic::Code;
 
 /// The program that a new folder has.
 const PROGRAM: &str = r#"/* sum.c: every node adds its number to a sum that all share. */
@@ -30,13 +31,19 @@ pub fn init(arguments: &Init) -> Result<u8, Failure> {
     let folder = &arguments.folder;
     if folder.exists() && !std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
         return Err(Failure::at(
+            Code::File,
             "there is something already",
             folder.display(),
             "name a folder that does not exist yet, or an empty one",
         ));
     }
     std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::at(format!("the folder cannot be made: {error}"), folder.display(), "name one where you may write")
+        Failure::at(
+            Code::File,
+            format!("the folder cannot be made: {error}"),
+            folder.display(),
+            "name one where you may write",
+        )
     })?;
     let protocol = library::protocol("msi", &[])?;
     let text = protocol.sources.files().next().map_or("", |(_, text)| text);

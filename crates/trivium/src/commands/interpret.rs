@@ -1,6 +1,6 @@
 //! `trivium interpret`: a program in C*, one operator after the other. It runs on one node, alone: there is no protocol, no shared memory and nobody to send to.
 
-use super::program::{guest, load_interpreted};
+use super::program::load_interpreted;
 use crate::arguments::Interpret;
 use crate::{Failure, failure, stop};
 use std::cell::RefCell;
@@ -8,6 +8,7 @@ use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_guest::{
     AccessStep, Build, Call, CallStep, Executed, Inputs, LoadStore, NodeOutcome, Processor, ProgramFault, ProgramNode,
 };
@@ -15,13 +16,13 @@ use trivium_sim::NodeError;
 
 /// Runs a program; what it prints is printed as it comes.
 pub fn interpret(arguments: &Interpret) -> Result<u8, Failure> {
-    let inputs = Arc::new(Inputs::new(arguments.dir.as_deref()).map_err(|e| guest(&e))?);
+    let inputs = Arc::new(Inputs::new(arguments.dir.as_deref())?);
     let program = load_interpreted(&arguments.programs, arguments.cc.as_deref(), arguments.trace)?.reading(inputs);
     let args: Vec<String> =
         arguments.args.iter().map(|arg| arg.replace("{nodes}", &arguments.nodes.to_string())).collect();
     stop::flag();
     let alone = Rc::new(RefCell::new(Alone { nodes: arguments.nodes, begun: Instant::now(), looks_next: 0 }));
-    let mut node = ProgramNode::in_build(&program, Build::Fast, 0, &args, alone).map_err(|e| guest(&e))?;
+    let mut node = ProgramNode::in_build(&program, Build::Fast, 0, &args, alone)?;
     loop {
         match node.resume() {
             NodeOutcome::Suspended if stop::is_asked_for() => {
@@ -32,10 +33,14 @@ pub fn interpret(arguments: &Interpret) -> Result<u8, Failure> {
             NodeOutcome::Finished { exit_code: 0 } => return Ok(0),
             NodeOutcome::Finished { exit_code } => {
                 let what = format!("{} ended with code {exit_code}", program.name());
-                return Err(Failure::new(failure::of_program(exit_code), what, "see what it printed above"));
+                return Err(Failure::new(
+                    (failure::of_program(exit_code), Code::Program),
+                    what,
+                    "see what it printed above",
+                ));
             }
             NodeOutcome::Trapped { message, stack } => {
-                return Err(failure::told(&NodeError::subject(message).standing("node 0", &stack)));
+                return Err(failure::told(&NodeError::subject(Code::Trap, message).standing("node 0", &stack)));
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::output::{self, Head, table};
 use crate::settings::ResultSettings;
 use crate::{Failure, library};
 use serde_json::{Value, json};
+use trivium_diagnostic::Code;
 use trivium_sim::BUILT_IN;
 
 fn left(head: &[&str], rows: &[Vec<String>]) -> String {
@@ -106,7 +107,7 @@ pub fn machine(arguments: &MachineArgs) -> Result<u8, Failure> {
     let text = match arguments.form.format {
         Format::Text if arguments.source || settings.machine.is_empty() && loaded.base.is_none() => loaded.text,
         Format::Text => {
-            let whole = toml::to_string_pretty(&table).map_err(|e| Failure::input(e, ""))?;
+            let whole = toml::to_string_pretty(&table).map_err(|e| Failure::input(Code::Usage, e, ""))?;
             match loaded.base {
                 Some(base) => {
                     let name = &arguments.machine;
@@ -147,7 +148,7 @@ fn overridden(keys: &toml::Table, overrides: &[(String, String)]) -> Result<toml
         let mut inner = &mut table;
         for part in parts {
             let next = inner.get_mut(part).and_then(|v| v.as_table_mut());
-            inner = next.ok_or_else(|| Failure::input(format!("there is no key `{key}`"), ""))?;
+            inner = next.ok_or_else(|| Failure::input(Code::Usage, format!("there is no key `{key}`"), ""))?;
         }
         inner.insert(last.to_string(), value);
     }

@@ -3,6 +3,7 @@
 use crate::arguments::{Arguments, Completions, Man, Shell};
 use crate::{Failure, output};
 use clap::CommandFactory;
+use trivium_diagnostic::Code;
 
 /// What a shell needs to complete words.
 pub fn completions(arguments: &Completions) -> Result<u8, Failure> {
@@ -25,13 +26,14 @@ pub fn man(arguments: &Man) -> Result<u8, Failure> {
         None => line,
         Some(name) => {
             let found = line.find_subcommand(name).cloned();
-            found
-                .ok_or_else(|| Failure::input(format!("there is no command `{name}`"), "`trivium --help` lists them"))?
+            found.ok_or_else(|| {
+                Failure::input(Code::Usage, format!("there is no command `{name}`"), "`trivium --help` lists them")
+            })?
         }
     };
     let mut text = Vec::new();
     let made = clap_mangen::Man::new(page).render(&mut text);
-    made.map_err(|error| Failure::input(format!("the page cannot be made: {error}"), ""))?;
+    made.map_err(|error| Failure::input(Code::Usage, format!("the page cannot be made: {error}"), ""))?;
     output::write(None, &String::from_utf8_lossy(&text))?;
     Ok(0)
 }

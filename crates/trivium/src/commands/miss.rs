@@ -8,6 +8,7 @@ use crate::settings::ResultSettings;
 use crate::{Failure, library};
 use clap::ValueEnum;
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_protocol::Protocol;
 
 /// Takes one miss apart.
@@ -118,7 +119,7 @@ fn unit(unit: MissUnit, machine: &trivium_sim::Machine) -> Result<u64, Failure> 
         MissUnit::Processor => Ok(1),
         MissUnit::Engine => machine.engine_clock().ok_or_else(|| {
             let what = format!("the engine of `{}` has no clock of its own", machine.name);
-            Failure::input(what, "leave --unit out: the cycles are those of the processor")
+            Failure::input(Code::Usage, what, "leave --unit out: the cycles are those of the processor")
         }),
     }
 }

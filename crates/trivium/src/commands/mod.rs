@@ -33,6 +33,7 @@ use crate::out_file::can_be_written;
 use crate::ranks::Job;
 use std::path::{Path, PathBuf};
 use trivium_check::group::Group;
+use trivium_diagnostic::Code;
 
 /// Carries out a command and returns its exit code.
 ///
@@ -82,7 +83,7 @@ pub fn execute_together(command: &Command, job: &Job, group: &dyn Group) -> Resu
                 "{} ranks were started, but only `trivium check` and `trivium run` are carried out by several",
                 group.size()
             );
-            Err(Failure::input(what, "start this command without mpirun"))
+            Err(Failure::input(Code::Usage, what, "start this command without mpirun"))
         }
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use trivium_check::{Config, Fate, Report, System, Verdict, explore, judge};
+use trivium_diagnostic::Code;
 use trivium_lang::mutate::{Mutation, mutant, mutations, probe};
 use trivium_protocol::Protocol;
 
@@ -57,8 +58,7 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
         memory,
         without,
     };
-    let rendered = |wrong: trivium_lang::Diagnostics| Failure::rendered(failure::BAD_INPUT, wrong.to_string());
-    let all = mutations(&protocol.sources).map_err(rendered)?;
+    let all = mutations(&protocol.sources)?;
     let chosen = spread(&all, arguments.max_mutants);
     let tried = subject.try_all(&chosen, arguments.jobs.jobs, &cancel);
     let counts = Counts::of(&tried, all.len());
@@ -88,16 +88,16 @@ pub fn mutate(arguments: &Mutate) -> Result<u8, Failure> {
 
 /// What the protocol is without a mistake: it must hold.
 fn unmutated(protocol: &Arc<Protocol>, config: &Config, named: &str) -> Result<Report, Failure> {
-    let refused = |e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}"));
-    let report = explore(protocol, config).map_err(refused)?;
+    let report = explore(protocol, config)?;
     match report.verdict {
         Verdict::Holds => Ok(report),
         Verdict::Violated => Err(Failure::input(
+            Code::Search,
             format!("{named} does not hold, even without a mistake: {}", report.property.unwrap_or_default()),
             format!("fix it first; `trivium check {named}` with the same options shows what goes wrong"),
         )),
         Verdict::Incomplete => Err(Failure::new(
-            failure::INCOMPLETE,
+            (failure::INCOMPLETE, Code::Search),
             format!("{named} was not explored to its end: {}", report.reason.unwrap_or_default()),
             match config.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 true => "",

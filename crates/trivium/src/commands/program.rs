@@ -3,11 +3,12 @@
 use super::fits::of_memory;
 use super::translate::{C_STAR_INTERPRETED, FrontEnd, Interpreter, Needed, needed_by};
 use crate::arguments::Simulated;
-use crate::{Failure, failure, library};
+use crate::{Failure, library};
 use include_dir::{Dir, File, include_dir};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trivium_diagnostic::Code;
 use trivium_guest::{
     CompileOptions, Compiling, Inputs, LIBRARY_FILES, Program, Shelf, Translator, compile, kept, translated,
 };
@@ -18,11 +19,6 @@ use trivium_sim::SplitPhaseCalls;
 const OLD_SPLIT_C: [&str; 6] = ["split-c", "control", "com", "atomic", "bulk", "spread"];
 
 static HEADERS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../programs/include");
-
-/// An error of the compiler or of a module, as the command line tells it.
-pub(super) fn guest(error: &trivium_guest::Error) -> Failure {
-    Failure::rendered(failure::BAD_INPUT, format!("error: {error}"))
-}
 
 const PROGRAM_HELP: &str = "give a name that `trivium programs` lists, or the path of a .c, .sc, .cs or .wasm file";
 
@@ -60,7 +56,7 @@ fn on_shelf(shelf: &Shelf, name: &str, files: &[(PathBuf, &str)]) -> Result<Path
 /// # Errors
 /// It cannot be written.
 pub(super) fn with_programs(name: &str, others: &Dir) -> Result<PathBuf, Failure> {
-    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let shelf = Shelf::of_user()?;
     let mut files = Vec::new();
     for (place, folder) in [("programs", &PROGRAMS), (name, others)] {
         texts(folder, &mut |path, text| files.push((Path::new(place).join(path), text)));
@@ -84,7 +80,11 @@ fn put(file: &Path, text: &str) -> Result<(), Failure> {
     }
     let parent = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(|e| {
-        Failure::input(format!("{} cannot be made: {e}", parent.display()), "is there room, and may you write there?")
+        Failure::input(
+            Code::Usage,
+            format!("{} cannot be made: {e}", parent.display()),
+            "is there room, and may you write there?",
+        )
     })?;
     crate::output::write_file(file, text.as_bytes())
 }
@@ -103,13 +103,14 @@ pub(super) fn write_headers(folder: &Path) -> Result<(), Failure> {
 /// As [`load`]; also that there is no such folder.
 pub fn of(run: &Simulated, protocols: &[Arc<Protocol>], block: u32) -> Result<(Program, Arc<Inputs>), Failure> {
     let named = run.subject.dir.as_deref().or(run.dir_rw.as_deref());
-    let mut inputs = Inputs::new(named).map_err(|e| guest(&e))?;
+    let mut inputs = Inputs::new(named)?;
     if let Some(folder) = &run.dir_rw {
         inputs = inputs.writable();
         // Before the work: what is written there is written beside first.
         tempfile::tempfile_in(folder).map_err(|error| {
             let what = format!("the folder cannot be written: {}", error.kind());
             Failure::at(
+                Code::File,
                 what,
                 folder.display(),
                 "name one in which you may make files, or use --dir: then the program only reads",
@@ -133,9 +134,9 @@ pub fn load(
     block: u32,
 ) -> Result<Program, Failure> {
     let Some(first) = files.first() else {
-        return Err(Failure::input("no program is named", PROGRAM_HELP));
+        return Err(Failure::input(Code::Usage, "no program is named", PROGRAM_HELP));
     };
-    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let shelf = Shelf::of_user()?;
     // A file that is there goes before what is built in.
     if let [name] = files
         && !name.exists()
@@ -162,6 +163,7 @@ fn loaded(
     let bytes = if compiled {
         if let Some(wrong) = files.iter().find(|file| !is(file, &PARTS)) {
             return Err(Failure::input(
+                Code::Usage,
                 format!("{} cannot be a part of a program", wrong.display()),
                 "the parts of a program are .c, .sc and .cs files, and objects (.o) and archives (.a) of `trivium cc`",
             ));
@@ -170,6 +172,7 @@ fn loaded(
             (files.iter().find(|file| is(file, &["cs"])), files.iter().any(|file| is(file, &["sc"])))
         {
             return Err(Failure::at(
+                Code::File,
                 "one program cannot be in C* and in Split-C",
                 one.display(),
                 "each of them has its own memory: leave one language out, or use C",
@@ -179,17 +182,22 @@ fn loaded(
     } else {
         if let Some(more) = files.get(1) {
             return Err(Failure::input(
+                Code::Usage,
                 format!("{} is one file too many", more.display()),
                 "a program is one .wasm file, or any number of .c, .sc or .cs files; its own arguments stand behind --",
             ));
         }
         if flags.is_some() {
-            return Err(Failure::input("--cc is for programs in C", "leave it out: this one is compiled already"));
+            return Err(Failure::input(
+                Code::Usage,
+                "--cc is for programs in C",
+                "leave it out: this one is compiled already",
+            ));
         }
         module(first)?
     };
     let entry = needed_by(files).map_or("main", |needed| needed.entry);
-    let program = Program::load_with(&bytes, name, entry).map_err(|e| guest(&e))?.kept_on(shelf);
+    let program = Program::load_with(&bytes, name, entry)?.kept_on(shelf);
     super::sim::warn(program.warnings());
     Ok(program)
 }
@@ -213,7 +221,7 @@ fn neither(path: &Path) -> Failure {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}; or give the path of a .c, .sc, .cs or .wasm file", names.join(", ")),
         };
-        return Failure::input(format!("there is no program `{name}`"), help);
+        return Failure::input(Code::Usage, format!("there is no program `{name}`"), help);
     }
     let is_cpp =
         path.extension().is_some_and(|ending| ["cc", "cpp", "cxx", "C", "hpp"].iter().any(|cpp| ending == *cpp));
@@ -221,7 +229,7 @@ fn neither(path: &Path) -> Failure {
         true => "C++ is not compiled here: write the program in C, or give a .wasm file that another compiler has made",
         false => "a program is one or more files that end in .c, .sc or .cs, or one that ends in .wasm",
     };
-    Failure::input(format!("{name} is neither C, Split-C, C* nor WebAssembly"), help)
+    Failure::input(Code::Usage, format!("{name} is neither C, Split-C, C* nor WebAssembly"), help)
 }
 
 /// Endings of the files that a compiled program is made of.
@@ -265,7 +273,7 @@ fn compiled_from(
         files.push(source);
     }
     let files = &files;
-    if let Some(module) = kept(files, &options).map_err(|e| guest(&e))? {
+    if let Some(module) = kept(files, &options)? {
         return Ok(module);
     }
     headers.write()?;
@@ -274,7 +282,7 @@ fn compiled_from(
     options.progress = Some(&progress);
     let compiled = compile(files, &options);
     bar.ends();
-    let compiled = compiled.map_err(|e| guest(&e))?;
+    let compiled = compiled?;
     if let Some(note) = compiled.note {
         crate::say!("note: {note}");
     }
@@ -305,21 +313,21 @@ pub(super) fn load_interpreted(files: &[PathBuf], flags: Option<&str>, tells: bo
     let Some(first) = files.iter().find(is_own) else {
         let name = files.first().map(|file| file.display().to_string()).unwrap_or_default();
         let what = format!("{name} is not in C*, and `trivium interpret` is for programs in C*");
-        return Err(Failure::input(what, "name a .cs file; `trivium run` runs other programs"));
+        return Err(Failure::input(Code::Usage, what, "name a .cs file; `trivium run` runs other programs"));
     };
     load(files, flags, &[], LEAST_APART)?;
-    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let shelf = Shelf::of_user()?;
     let language: (&dyn Translator, _) = (&Interpreter { tells }, Some(&C_STAR_INTERPRETED));
     let bytes = compiled_from(files, flags, language, (&[], LEAST_APART), shelf.clone())?;
     let name = first.display().to_string();
-    Ok(Program::load_with(&bytes, &name, C_STAR_INTERPRETED.entry).map_err(|e| guest(&e))?.kept_on(shelf))
+    Ok(Program::load_with(&bytes, &name, C_STAR_INTERPRETED.entry)?.kept_on(shelf))
 }
 
 /// The flags for the C compiler, as a shell would read them.
 fn flags_of(flags: Option<&str>) -> Result<Vec<String>, Failure> {
     let flags = flags.unwrap_or_default();
     let Some(words) = shlex::split(flags) else {
-        return Err(Failure::at("a quote is not closed", format!("--cc {flags}"), "close it"));
+        return Err(Failure::at(Code::File, "a quote is not closed", format!("--cc {flags}"), "close it"));
     };
     Ok(words.into_iter().filter(|flag| !asks_for_threads(flag)).collect())
 }
@@ -336,7 +344,7 @@ pub(super) fn in_c(file: &Path, flags: Option<&str>) -> Result<String, Failure> 
     if !file.is_file() {
         library::read(file, "program", "give the path of a .sc or .cs file")?;
     }
-    translated(file, &options).map_err(|e| guest(&e))
+    translated(file, &options).map_err(Failure::from)
 }
 
 /// A flag that asks for what a node does not have. Programs that only name it are none the worse.
@@ -375,7 +383,7 @@ impl Spinner {
 /// # Errors
 /// There is no place for them.
 pub(super) fn shelf_with_headers() -> Result<(Shelf, PathBuf), Failure> {
-    let shelf = Shelf::of_user().map_err(|e| guest(&e))?;
+    let shelf = Shelf::of_user()?;
     let headers = Headers::new(shelf.folder(), &[]);
     headers.write()?;
     Ok((shelf, headers.folder))

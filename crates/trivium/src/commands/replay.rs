@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use trivium_check::chart::{self, Recording, Story};
+use trivium_diagnostic::Code;
 use trivium_protocol::source::printable;
 use trivium_protocol::{Protocol, ValueFrom};
 
@@ -24,7 +25,7 @@ pub fn replay(arguments: &Replay) -> Result<u8, Failure> {
     let settings = if arguments.machine.is_some() { settings } else { settings.without_machine()? };
     if let Some((key, value)) = settings.protocol.first() {
         let what = format!("`--set protocol.{key}={value}` has no effect: a recording keeps its parameters");
-        return Err(Failure::input(what, "leave it out, or check the protocol again with it"));
+        return Err(Failure::input(Code::Replay, what, "leave it out, or check the protocol again with it"));
     }
     let protocol = protocol(arguments, &recorded)?;
     let mut story = execute(&arguments.file, &protocol, &recorded.recording)?;
@@ -92,11 +93,11 @@ struct Recorded {
 }
 
 fn read(path: &Path) -> Result<Recorded, Failure> {
-    let wrong = |what: &str| Failure::at(what, path.display(), HELP);
+    let wrong = |what: &str| Failure::at(Code::Replay, what, path.display(), HELP);
     let bytes = library::read(path, "recording", HELP)?;
     let file: Value = serde_json::from_slice(&bytes).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
-        Failure::at("the recording is not JSON", place, HELP)
+        Failure::at(Code::Replay, "the recording is not JSON", place, HELP)
     })?;
     let Some(replay) = file.get("replay").and_then(Value::as_object) else {
         return Err(match file.get("verdict").and_then(Value::as_str) {
@@ -133,6 +134,7 @@ fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Fa
     }
     if library::hash(&protocol).1 != recorded.hash {
         return Err(Failure::at(
+            Code::Replay,
             format!("`{name}` is not the protocol that was recorded: its text or a parameter has changed"),
             arguments.file.display(),
             "check it again; or name the file as it was with `--protocol`",
@@ -143,10 +145,15 @@ fn protocol(arguments: &Replay, recorded: &Recorded) -> Result<Arc<Protocol>, Fa
 
 fn execute(path: &Path, protocol: &Arc<Protocol>, recording: &Recording) -> Result<Story, Failure> {
     let refused = |what: String| {
-        Failure::at(what, path.display(), "the recording was changed, or made by another version: check again")
+        Failure::at(
+            Code::Replay,
+            what,
+            path.display(),
+            "the recording was changed, or made by another version: check again",
+        )
     };
     let executed = chart::replay(protocol, &recording.settings, &recording.events, &recording.told)
-        .map_err(|e| Failure::rendered(failure::BAD_INPUT, format!("error: {e}\n --> {}", path.display())))?;
+        .map_err(|error| error.at(path.display().to_string()))?;
     let mut story = executed.map_err(|step| refused(format!("step {step} of the recording cannot happen")))?;
     recording.compare(&story).map_err(|mismatch| refused(mismatch.to_string()))?;
     recording.conclude(&mut story);

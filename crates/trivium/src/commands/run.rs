@@ -8,6 +8,7 @@ use crate::{Failure, failure, library, live_trace, stop};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use trivium_diagnostic::Code;
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
 use trivium_run::{NodeError, NodeTrace, RunResult, RunTrace, Said, Setup};
@@ -29,7 +30,7 @@ pub(super) struct Loaded {
 pub(super) fn load(arguments: &Run) -> Result<Loaded, Failure> {
     let settings = library::settings(&arguments.set)?.without_machine()?;
     let protocols = library::protocols(&arguments.protocol, &settings)?;
-    let inputs = Inputs::new(arguments.subject.dir.as_deref()).map_err(|e| super::program::guest(&e))?;
+    let inputs = Inputs::new(arguments.subject.dir.as_deref())?;
     let inputs = Arc::new(inputs);
     super::fits::fits(&arguments.subject.programs, &protocols)?;
     let program = super::program::load(
@@ -151,6 +152,7 @@ pub(super) fn only_on_threads(arguments: &Run) -> Result<(), Failure> {
     };
     let what = format!("{option} is for nodes that are threads of one process, and several ranks were started");
     Err(Failure::input(
+        Code::Usage,
         what,
         "start it without mpirun, with --nodes N (to keep ranks on processors: `mpirun --bind-to core`)",
     ))
@@ -164,7 +166,7 @@ fn without_mpi() -> Failure {
     } else {
         "this `trivium` was built without MPI: build it with (`make mpi`), and start it by `mpirun -n NODES trivium run ..`"
     };
-    Failure::input(what, help)
+    Failure::input(Code::Usage, what, help)
 }
 
 /// What a run is made with, besides its nodes; delays have a seed of their own.
@@ -228,7 +230,7 @@ fn tell(arguments: &Run, head: &Head, result: &RunResult) -> Result<u8, Failure>
         None => Ok(0),
         Some((node, code)) => {
             let what = format!("{} ended with code {code} on node {node}", head.program.as_deref().unwrap_or_default());
-            Err(Failure::new(failure::of_program(*code), what, "see what it printed above"))
+            Err(Failure::new((failure::of_program(*code), Code::Program), what, "see what it printed above"))
         }
     }
 }
@@ -247,7 +249,8 @@ pub(super) fn failed(
             let value = head.with(serde_json::json!({
                 "transport": transport,
                 "block": block,
-                "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
+                "error": failure::summary(error),
+                "diagnostics": [error.diagnostic],
                 "output": said.output,
                 "errors": said.errors,
                 "warnings": said.warnings,

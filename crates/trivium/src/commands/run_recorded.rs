@@ -3,6 +3,7 @@
 use crate::output::write_file;
 use crate::{Failure, library};
 use std::path::Path;
+use trivium_diagnostic::Code;
 use trivium_guest::Inputs;
 use trivium_run::{LiveOutcome, RecordedRun, Setup};
 
@@ -49,11 +50,12 @@ pub(super) fn record(setup: &Setup, inputs: &Inputs, file: &Path) -> Result<Live
 pub(super) fn replay(setup: &Setup, inputs: &Inputs, file: &Path) -> Result<LiveOutcome, Failure> {
     let help = "give a file that `trivium run --record` has written";
     let bytes = library::read(file, "recording", help)?;
-    let recording = RecordedRun::read(&bytes)
-        .map_err(|what| Failure::at(format!("the recording cannot be replayed: {what}"), file.display(), help))?;
+    let recording = RecordedRun::read(&bytes).map_err(|what| {
+        Failure::at(Code::Replay, format!("the recording cannot be replayed: {what}"), file.display(), help)
+    })?;
     let unlike = |what: String| {
         let help = "replay it with the program, the protocols and the options with which it was recorded";
-        Failure::at(format!("the recording is of another run: {what}"), file.display(), help)
+        Failure::at(Code::Replay, format!("the recording is of another run: {what}"), file.display(), help)
     };
     if let Some(what) = difference(&recording.of, &of(setup)) {
         return Err(unlike(what));

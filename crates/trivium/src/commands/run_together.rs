@@ -1,7 +1,7 @@
 //! `mpirun -n N trivium run`: each rank is a node. The first reads, for all, and tells what has come of it.
 
 use super::run::{Loaded, head, load, only_on_threads, setup, told, tracing, write_trace};
-use super::{program, together};
+use super::together;
 use crate::arguments::{Run, Transport};
 use crate::ranks::Job;
 use crate::{Failure, failure, library};
@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 use trivium_check::group::Group;
+use trivium_diagnostic::Code;
 use trivium_guest::{Inputs, Program};
 use trivium_mpi::{Mail, World};
 use trivium_run::{Ended, Setup, next_packet, take_part};
@@ -25,7 +26,7 @@ const MOST: usize = 256;
 /// What is wrong, on all ranks; its text only on the first.
 pub(super) fn run(arguments: &Run, job: &Job, writable: Result<(), Failure>) -> Result<u8, Failure> {
     let (Some(world), Some(group)) = (job.world(), job.group()) else {
-        return Err(Failure::input("this process is alone", "start it by mpirun"));
+        return Err(Failure::input(Code::Ranks, "this process is alone", "start it by mpirun"));
     };
     only_on_threads(arguments)?;
     let nodes = fitting(arguments, group.size())?;
@@ -68,15 +69,17 @@ pub(super) fn run(arguments: &Run, job: &Job, writable: Result<(), Failure>) -> 
 fn fitting(arguments: &Run, ranks: usize) -> Result<u32, Failure> {
     if arguments.transport == Some(Transport::Threads) {
         let what = format!("{ranks} ranks were started, and with --transport threads each would run all nodes");
-        return Err(Failure::input(what, "leave --transport out, or start it without mpirun"));
+        return Err(Failure::input(Code::Ranks, what, "leave --transport out, or start it without mpirun"));
     }
     let nodes = u32::try_from(ranks).ok().filter(|_| ranks <= MOST);
     match (nodes, arguments.nodes) {
         (None, _) => Err(Failure::input(
+            Code::Ranks,
             format!("{ranks} ranks were started, and a run has {MOST} nodes at most"),
             "start fewer",
         )),
         (Some(nodes), Some(asked)) if asked != nodes => Err(Failure::input(
+            Code::Ranks,
             format!("--nodes {asked} was asked for, but {ranks} ranks were started, and each is a node"),
             "leave --nodes out, or start as many ranks; --transport threads makes nodes of one process threads",
         )),
@@ -87,7 +90,7 @@ fn fitting(arguments: &Run, ranks: usize) -> Result<u32, Failure> {
 /// The first rank sends what it has read, or that it could not be read.
 fn send(mail: &mut Mail, read: Result<Loaded, Failure>) -> Result<Loaded, Failure> {
     let written = read.and_then(|loaded| {
-        let copy = loaded.inputs.copy(loaded.program.reads()).map_err(|error| program::guest(&error))?;
+        let copy = loaded.inputs.copy(loaded.program.reads())?;
         Ok((loaded, copy))
     });
     let (letter, sent) = match written {
@@ -141,18 +144,22 @@ fn receive(mail: &mut Mail) -> Result<Loaded, Failure> {
     let (_, letter) = next_packet(mail);
     let (letter, [module, copy]) = unframed(&letter).ok_or_else(nonsense)?;
     if let Some(code) = letter["failed"].as_u64() {
-        return Err(together::silent(u8::try_from(code).unwrap_or(failure::BAD_INPUT)));
+        return Err(Failure::silent(u8::try_from(code).unwrap_or(failure::BAD_INPUT)));
     }
     let protocols = letter["protocols"].as_array().ok_or_else(nonsense)?;
     let protocols: Result<_, Failure> = protocols.iter().map(|one| together::compile(one).map(Arc::new)).collect();
     let inputs = copied(copy)?;
     let name = letter["name"].as_str().unwrap_or_default();
-    let program = Program::load(module, name).map_err(|error| program::guest(&error))?.reading(inputs.clone());
+    let program = Program::load(module, name)?.reading(inputs.clone());
     Ok(Loaded { program, protocols: protocols?, inputs })
 }
 
 fn nonsense() -> Failure {
-    Failure::input("the first rank has sent what this one does not understand", "start the same `trivium` on all hosts")
+    Failure::input(
+        Code::Ranks,
+        "the first rank has sent what this one does not understand",
+        "start the same `trivium` on all hosts",
+    )
 }
 
 /// What the programs of all nodes have read, in order, on the first rank; elsewhere nothing.

@@ -57,7 +57,7 @@ pub fn show(arguments: &Show) -> Result<u8, Failure> {
 fn fits_its_nodes(protocol: &Arc<Protocol>) -> Result<(), Failure> {
     let nodes = trivium_check::System::declared(protocol).nodes;
     let loaded = trivium_engine::Engine::load(protocol.clone(), nodes);
-    loaded.map(drop).map_err(|error| Failure::input(error.message, "change what it names"))
+    Ok(loaded.map(drop).map_err(|error| error.help("change what it names"))?)
 }
 
 /// Prints the C header of a protocol's calls.

@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use trivium_diagnostic::Code;
 use trivium_guest::{Inputs, Program};
 use trivium_protocol::Protocol;
 use trivium_sim::{
@@ -185,7 +186,7 @@ pub fn sim(arguments: &Sim) -> Result<u8, Failure> {
     }
     if arguments.run.dir_rw.is_some() && machines.len() > 1 {
         let what = "with --dir-rw there is one machine: the changes of one run are carried out";
-        return Err(Failure::input(what, "give --machine once, or --dir in place of --dir-rw"));
+        return Err(Failure::input(Code::Usage, what, "give --machine once, or --dir in place of --dir-rw"));
     }
     super::fits::fits(&arguments.run.subject.programs, &protocols)?;
     let block = library::block(arguments.run.block, &machines);
@@ -288,6 +289,7 @@ fn simulated(
         (Some(file), _) | (None, Some(file)) => {
             let [machine] = machines else {
                 return Err(Failure::input(
+                    Code::Usage,
                     "a trace is of one machine",
                     "give --machine once, or leave out --trace and --svg",
                 ));
@@ -359,7 +361,8 @@ pub fn failed(form: &Form, bench: &Bench, ran: &Ran, mut before: Vec<Value>, fai
                 "sources": bench.sources,
                 "cc": bench.cc,
                 "block": bench.block,
-                "error": { "what": error.what, "place": error.place, "notes": error.notes, "help": error.help },
+                "error": failure::summary(error),
+                "diagnostics": [error.diagnostic],
                 "output": said.output,
                 "errors": said.errors,
                 "warnings": said.warnings,
@@ -453,7 +456,7 @@ pub fn verdict(results: &[SimResult], program: &Path) -> Result<u8, Failure> {
     for result in results {
         if let Some((node, code)) = result.exit_codes.iter().next() {
             return Err(Failure::new(
-                failure::of_program(*code),
+                (failure::of_program(*code), Code::Program),
                 format!("{} ended with code {code} on node {node} of machine {}", program.display(), result.machine),
                 "see what it printed above",
             ));

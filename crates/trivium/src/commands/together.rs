@@ -27,7 +27,7 @@ pub fn protocol(
     let letter = spread(group, 0, Vec::new());
     let letter: Value = serde_json::from_slice(&letter).unwrap_or_default();
     match letter["failed"].as_u64() {
-        Some(code) => Err(silent(u8::try_from(code).unwrap_or(failure::BAD_INPUT))),
+        Some(code) => Err(Failure::silent(u8::try_from(code).unwrap_or(failure::BAD_INPUT))),
         None => compile(&letter).map(Arc::new),
     }
 }
@@ -47,11 +47,11 @@ pub(super) fn compile(letter: &Value) -> Result<Protocol, Failure> {
     let files: Vec<(String, String)> = serde_json::from_value(letter["files"].clone()).unwrap_or_default();
     let params: Vec<(String, i64)> = serde_json::from_value(letter["params"].clone()).unwrap_or_default();
     if files.is_empty() {
-        return Err(silent(failure::BAD_INPUT));
+        return Err(Failure::silent(failure::BAD_INPUT));
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let compiled = library::from_texts(&files, params);
-    compiled.map_err(|wrong| Failure::rendered(failure::BAD_INPUT, wrong.to_string()))
+    Ok(compiled?)
 }
 
 /// The exit code of the first rank, for all: what it has still to do, the others wait for.
@@ -72,11 +72,6 @@ pub fn ended(group: &dyn Group, own: Option<Result<u8, Failure>>) -> Result<u8, 
 pub fn share_of_memory(arguments: &Check, group: &dyn Group) -> Option<u64> {
     let neighbours = group.neighbours() as u64;
     arguments.memory.or_else(|| Some(super::check::half_of_memory()? / neighbours))
-}
-
-/// Ends a rank that has nothing to say.
-pub(super) fn silent(code: u8) -> Failure {
-    Failure { code, text: String::new(), of_program: None }
 }
 
 #[cfg(test)]
@@ -113,7 +108,7 @@ mod tests {
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        assert!(failures[0].text.contains("there is no protocol `nowhere`"), "{}", failures[0]);
-        assert_eq!((failures[1].text.as_str(), failures[1].code), ("", failures[0].code));
+        assert_eq!(failures[0].what(), "there is no protocol `nowhere`");
+        assert!(failures[1].errors.is_empty() && failures[1].code == failures[0].code);
     }
 }

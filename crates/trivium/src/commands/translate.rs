@@ -4,6 +4,7 @@ use super::program;
 use crate::arguments::Translate;
 use crate::{Failure, output};
 use std::path::PathBuf;
+use trivium_diagnostic::Diagnostics;
 use trivium_front::{Dialect, explain, interpreted, translate as translated};
 use trivium_guest::Translator;
 
@@ -102,9 +103,9 @@ impl Translator for FrontEnd {
         }
     }
 
-    fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, String> {
+    fn translate(&self, ending: &str, preprocessed: &str) -> Result<String, Diagnostics> {
         let dialect = dialect(ending).expect("one that it takes");
-        translated(preprocessed, dialect, &source).map_err(|wrong| wrong.to_string())
+        translated(preprocessed, dialect, &source)
     }
 
     fn explain(&self, said: &str) -> String {
@@ -135,8 +136,8 @@ impl Translator for Interpreter {
         &[]
     }
 
-    fn translate(&self, _: &str, preprocessed: &str) -> Result<String, String> {
-        interpreted(preprocessed, self.tells, &source).map_err(|wrong| wrong.to_string())
+    fn translate(&self, _: &str, preprocessed: &str) -> Result<String, Diagnostics> {
+        interpreted(preprocessed, self.tells, &source)
     }
 
     fn explain(&self, said: &str) -> String {

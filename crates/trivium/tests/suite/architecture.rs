@@ -6,22 +6,39 @@ use std::process::Command;
 
 /// Our crates, each with those that it uses. Tests may use `lang` everywhere, since they
 /// begin with a protocol's text; nobody else uses `contract`.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 16] = [
+    ("diagnostic", &[]),
     ("files", &[]),
-    ("front", &[]),
+    ("front", &["diagnostic"]),
     ("fuzz", &[]),
-    ("protocol", &[]),
-    ("lang", &["files", "protocol"]),
-    ("engine", &["protocol"]),
+    ("protocol", &["diagnostic"]),
+    ("lang", &["diagnostic", "files", "protocol"]),
+    ("engine", &["diagnostic", "protocol"]),
     ("contract", &["engine", "protocol"]),
-    ("check", &["engine", "files", "protocol"]),
-    ("export", &["check", "engine", "protocol"]),
-    ("guest", &["files"]),
-    ("node", &["engine", "guest", "protocol"]),
-    ("sim", &["engine", "files", "guest", "node", "protocol"]),
-    ("run", &["engine", "guest", "mpi", "node", "protocol"]),
+    ("check", &["diagnostic", "engine", "files", "protocol"]),
+    ("export", &["check", "diagnostic", "engine", "protocol"]),
+    ("guest", &["diagnostic", "files"]),
+    ("node", &["diagnostic", "engine", "guest", "protocol"]),
+    ("sim", &["diagnostic", "engine", "files", "guest", "node", "protocol"]),
+    ("run", &["diagnostic", "engine", "guest", "mpi", "node", "protocol"]),
     ("mpi", &[]),
-    ("trivium", &["check", "engine", "export", "files", "front", "guest", "lang", "mpi", "protocol", "run", "sim"]),
+    (
+        "trivium",
+        &[
+            "check",
+            "diagnostic",
+            "engine",
+            "export",
+            "files",
+            "front",
+            "guest",
+            "lang",
+            "mpi",
+            "protocol",
+            "run",
+            "sim",
+        ],
+    ),
 ];
 
 /// The names of our crates as the table has them.

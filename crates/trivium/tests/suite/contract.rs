@@ -111,6 +111,53 @@ fn all_keys(value: &Value, above: &str, found: &mut std::collections::BTreeSet<S
 }
 
 #[test]
+fn each_code_of_an_error_is_documented() {
+    let page = std::fs::read_to_string(harness::root().join("docs/command-line.md")).unwrap();
+    let rows = page.lines().skip_while(|line| *line != "| code | |").skip(2).take_while(|line| line.starts_with('|'));
+    let found: Vec<String> = rows.map(str::to_string).collect();
+    let codes = trivium_diagnostic::Code::ALL.iter();
+    assert_eq!(found, codes.map(|(code, means)| format!("| `{code}` | {means} |")).collect::<Vec<_>>());
+}
+
+/// What is wrong goes to standard output too where a program waits for a result as JSON, in whichever phase it is found.
+#[test]
+fn errors_are_json_where_results_are() {
+    let folder = crate::harness::folder();
+    let wrong = folder.path().join("wrong.tri");
+    let text = "protocol wrong\nlane main fifo\nrole r of block everywhere {\n  state S { on read { goto T; while } }\n  state U: write { on read { goto T } }\n}\n";
+    std::fs::write(&wrong, text).unwrap();
+    let wrong = wrong.to_str().unwrap();
+    let json = ["--format", "json"];
+    for (code, args, codes) in [
+        ("name", &["check", wrong][..], 2),
+        ("usage", &["check", "msi", "--nodes", "none"], 1),
+        ("usage", &["sim", "programs/sum.c", "-p", "msi", "-m", "typhoon", "-n", "2", "-O2"], 1),
+        (
+            "machine",
+            &["sim", "programs/sum.c", "-p", "msi", "-m", "typhoon", "-n", "2", "--set", "machine.wheels=3"],
+            1,
+        ),
+        ("compiler", &["sim", "programs/bad/syntax.c", "-p", "msi", "-m", "typhoon", "-n", "2"], 1),
+        ("search", &["check", "msi", "--scenario", "nowhere"], 1),
+    ] {
+        let told = trivium(&[args, &json].concat());
+        told.refuses(2, &[]);
+        let told = told.json(2);
+        let list = told["diagnostics"].as_array().unwrap();
+        assert_eq!((list[0]["code"].as_str(), list.len()), (Some(code), codes), "{args:?}: {told}");
+    }
+    // One name in two places is one mistake.
+    let told = trivium(&["check", wrong, "--format=json"]).json(2);
+    let name = told["diagnostics"].as_array().unwrap().iter().find(|d| d["code"] == "name").expect("no state T");
+    assert_eq!(name["places"].as_array().unwrap().len(), 2, "{told}");
+    assert_eq!((name["places"][1]["line"].as_u64(), name["places"][1]["column"].as_u64()), (Some(5), Some(35)));
+    // A result has its own error, and nothing comes after it.
+    let trap =
+        trivium(&["sim", "programs/bad/trap.c", "-p", "msi", "-m", "typhoon", "-n", "2", "--format", "json"]).json(1);
+    assert_eq!((trap["diagnostics"][0]["code"].as_str(), trap["error"]["what"].is_string()), (Some("trap"), true));
+}
+
+#[test]
 fn every_key_of_sim_and_compare_is_documented() {
     let folder = crate::harness::folder();
     let source = folder.path().join("wrong.c");

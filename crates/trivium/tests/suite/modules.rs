@@ -15,8 +15,8 @@ const LAYERS: [(&str, &[&str]); 5] = [
 ];
 
 /// Crates whose modules have no table: none of them uses itself by way of others.
-const WITHOUT_LAYERS: [&str; 10] =
-    ["contract", "engine", "files", "front", "fuzz", "guest", "lang", "mpi", "protocol", "trivium"];
+const WITHOUT_LAYERS: [&str; 11] =
+    ["contract", "diagnostic", "engine", "files", "front", "fuzz", "guest", "lang", "mpi", "protocol", "trivium"];
 
 /// A module or a name, by the names that lead to it from the crate's root.
 type Names = Vec<String>;

@@ -17,7 +17,7 @@ use super::pack::{Packed, hash};
 use super::states::States;
 use super::{NOT_LOOKED, STOPPED, path, portions, too_deep};
 use crate::config::group::Group;
-use crate::config::{Config, ConfigError, Method, Progress, Search};
+use crate::config::{Config, Method, Progress, Search, refused};
 use crate::coverage::Seen;
 use crate::report::Report;
 use crate::report::conclude::{Conclusion, Tally, conclude};
@@ -32,28 +32,29 @@ use post::Post;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Instant;
+use trivium_diagnostic::Diagnostic;
 use trivium_engine::number::index;
 
 /// Whether a group can do what is asked for, where there is a group.
 ///
 /// # Errors
 /// It cannot: what does not go together with ranks.
-pub(crate) fn allow(model: &Model, config: &Config) -> Result<(), ConfigError> {
+pub(crate) fn allow(model: &Model, config: &Config) -> Result<(), Diagnostic> {
     if config.group.is_none_or(|group| group.size() == 1) {
         return Ok(());
     }
-    let refused = |what: &str| {
+    let cannot = |what: &str| {
         let help = "leave it out, or search in one process";
-        Err(ConfigError::new(format!("several ranks cannot search together with {what}"), help))
+        Err(refused(format!("several ranks cannot search together with {what}"), help))
     };
     match config.method {
-        _ if config.search == Search::Brute => return refused("--brute"),
-        Method::Walks { .. } => return refused("--random-walks"),
-        Method::Compact { .. } => return refused("--hash-compact"),
-        Method::Bits { .. } => return refused("--bitstate"),
-        Method::Disk { .. } => return refused("--disk"),
-        Method::Exact if config.resume.is_some() => return refused("--resume"),
-        Method::Exact if config.checkpoint.is_some() => return refused("--checkpoint"),
+        _ if config.search == Search::Brute => return cannot("--brute"),
+        Method::Walks { .. } => return cannot("--random-walks"),
+        Method::Compact { .. } => return cannot("--hash-compact"),
+        Method::Bits { .. } => return cannot("--bitstate"),
+        Method::Disk { .. } => return cannot("--disk"),
+        Method::Exact if config.resume.is_some() => return cannot("--resume"),
+        Method::Exact if config.checkpoint.is_some() => return cannot("--checkpoint"),
         Method::Exact => {}
     }
     if model.keeps_payloads() {
@@ -61,7 +62,7 @@ pub(crate) fn allow(model: &Model, config: &Config) -> Result<(), ConfigError> {
             "several ranks cannot search `{}` together: what its messages carry, memory, lists or large words, is numbered in the order in which one process meets it",
             model.protocol().name
         );
-        return Err(ConfigError::new(what, "search in one process"));
+        return Err(refused(what, "search in one process"));
     }
     Ok(())
 }
@@ -70,7 +71,7 @@ pub(crate) fn allow(model: &Model, config: &Config) -> Result<(), ConfigError> {
 ///
 /// # Errors
 /// None so far.
-pub(super) fn explore(model: &Model, config: &Config, group: &dyn Group) -> Result<Report, ConfigError> {
+pub(super) fn explore(model: &Model, config: &Config, group: &dyn Group) -> Result<Report, Diagnostic> {
     Ok(Ranks::new(model, config, group).run())
 }
 

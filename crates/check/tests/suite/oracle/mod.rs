@@ -13,7 +13,8 @@ use std::mem::{Discriminant, discriminant};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use trivium_check::{Config, ConfigError, Report, Search, System, Verdict, explore};
+use trivium_check::{Config, Report, Search, System, Verdict, explore};
+use trivium_diagnostic::Diagnostic;
 use trivium_protocol::walk::{each_step, performs_for_threads};
 use trivium_protocol::{Assume, PayloadShape, Protocol, StepKind};
 
@@ -28,7 +29,7 @@ pub struct Oracle {
     pub name: &'static str,
     /// Programs that must be there, each with an option with which it does nothing.
     pub tools: &'static [(&'static str, &'static str)],
-    pub write: fn(&Arc<Protocol>, &System, u32) -> Result<String, ConfigError>,
+    pub write: fn(&Arc<Protocol>, &System, u32) -> Result<String, Diagnostic>,
     /// Gives it a model, for which there is a folder and a name; whether compiling it well is worth the time.
     pub ask: fn(&Path, &str, &str, bool) -> Result<Answer, String>,
     /// Larger systems are left to the slow tests.

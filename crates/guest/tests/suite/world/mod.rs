@@ -342,13 +342,13 @@ pub fn root() -> PathBuf {
 }
 
 /// Compiles a C program, with `programs/include` and the tests' own headers.
-pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_guest::Error> {
+pub fn compile(path: &Path) -> Result<Vec<u8>, trivium_diagnostic::Diagnostic> {
     let include_dirs = vec![root().join("programs/include"), root().join("crates/guest/tests/include")];
-    compile_c(path, &CompileOptions::with(include_dirs, shelf()?))
+    compile_c(path, &CompileOptions::with(include_dirs, shelf()?)).map_err(|mut wrong| wrong.list.remove(0))
 }
 
 /// Where what is compiled is kept for the next test.
-fn shelf() -> Result<Shelf, trivium_guest::Error> {
+fn shelf() -> Result<Shelf, trivium_diagnostic::Diagnostic> {
     Shelf::at(&root().join("target/programs"))
 }
 

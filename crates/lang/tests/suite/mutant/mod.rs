@@ -6,9 +6,10 @@ use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trivium_diagnostic::Diagnostics;
 use trivium_lang::lexer::{Token, TokenKind, lex};
 use trivium_lang::mutate::{Mutation, mutations, with_change};
-use trivium_lang::{Diagnostics, Options, compile};
+use trivium_lang::{Options, compile};
 use trivium_protocol::Protocol;
 use trivium_protocol::source::SourceMap;
 

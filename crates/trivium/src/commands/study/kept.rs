@@ -4,6 +4,7 @@ use crate::{Failure, library, output};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use trivium_diagnostic::Code;
 
 /// The file of a work folder that says which simulator its results are of.
 const VERSION: &str = "simulator";
@@ -29,6 +30,7 @@ impl Kept {
         let folder = work.join("runs");
         std::fs::create_dir_all(&folder).map_err(|error| {
             Failure::at(
+                Code::Study,
                 format!("the work folder cannot be made: {error}"),
                 folder.display(),
                 "name another with --work",
@@ -44,7 +46,7 @@ impl Kept {
             Err(error) if error.kind() == ErrorKind::NotFound => "unknown".to_string(),
             Err(error) => {
                 let what = format!("it cannot be read which simulator made the kept results: {error}");
-                return Err(Failure::at(what, file.display(), "name another folder with --work"));
+                return Err(Failure::at(Code::Study, what, file.display(), "name another folder with --work"));
             }
         };
         if theirs == ours {
@@ -54,7 +56,7 @@ impl Kept {
             "the kept results are of another version of the simulator ({theirs}; this one is {ours}), so none of the study's rows can be made of them"
         );
         let help = "name another folder with --work, or move this one away; nothing in it has been changed";
-        Err(Failure::at(what, file.display(), help))
+        Err(Failure::at(Code::Study, what, file.display(), help))
     }
 
     /// Where a result is kept: its name is made of all that the result depends on.
@@ -73,7 +75,12 @@ impl Kept {
             Err(error) if error.kind() == ErrorKind::InvalidData => Err(self.damaged(file, run)),
             Err(error) => {
                 let what = format!("the kept result of the run `{run}` cannot be read: {error}");
-                Err(Failure::at(what, file.display(), "make it readable, or name another folder with --work"))
+                Err(Failure::at(
+                    Code::Study,
+                    what,
+                    file.display(),
+                    "make it readable, or name another folder with --work",
+                ))
             }
         }
     }
@@ -96,7 +103,7 @@ impl Kept {
         let what = format!("the kept result of the run `{run}` is damaged ({rows} of the study needs it)");
         let help =
             "move the file away and start again: this run alone is carried out once more, and all other results stay";
-        Failure::at(what, file.display(), help)
+        Failure::at(Code::Study, what, file.display(), help)
     }
 }
 

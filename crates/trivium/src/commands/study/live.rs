@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::Ordering;
+use trivium_diagnostic::Code;
 use trivium_sim::{ACCESS_KINDS, NodeAccesses};
 
 /// Bytes between the first and the last word of which the program of units measures each access, at most.
@@ -371,9 +372,11 @@ fn simulated(
     let mut done = runner.all(std::slice::from_ref(&run))?;
     match (done.runs.remove(&run.name), done.missing.remove(&run.name)) {
         (Some(outcome), _) => Ok(Some(outcome)),
-        (None, Some(why)) => {
-            Err(Failure::input(format!("`{}` cannot be simulated: {why}", run.name), "fix [live] in study.toml"))
-        }
+        (None, Some(why)) => Err(Failure::input(
+            Code::Study,
+            format!("`{}` cannot be simulated: {why}", run.name),
+            "fix [live] in study.toml",
+        )),
         (None, None) => Ok(None),
     }
 }
@@ -410,7 +413,9 @@ fn wall(
 
 fn wall_ms(result: &Value) -> Result<f64, Failure> {
     let seconds = result["wall_seconds"].as_f64();
-    seconds.map(|seconds| 1e3 * seconds).ok_or_else(|| Failure::input("a live run has no `wall_seconds`", ""))
+    seconds
+        .map(|seconds| 1e3 * seconds)
+        .ok_or_else(|| Failure::input(Code::Study, "a live run has no `wall_seconds`", ""))
 }
 
 /// What single accesses cost under a library, with all nodes at it, and what an empty region of interest takes in milliseconds.
@@ -457,10 +462,14 @@ fn live(
 ) -> Result<Value, Failure> {
     let wrong = |what: String, printed: &[u8]| {
         let text = String::from_utf8_lossy(printed).trim().to_string();
-        Failure::new(failure::WRONG, what, if text.is_empty() { "it printed nothing".to_string() } else { text })
+        Failure::new(
+            (failure::WRONG, Code::Study),
+            what,
+            if text.is_empty() { "it printed nothing".to_string() } else { text },
+        )
     };
     let own = std::env::current_exe()
-        .map_err(|error| Failure::input(format!("this program cannot be started again: {error}"), ""))?;
+        .map_err(|error| Failure::input(Code::Study, format!("this program cannot be started again: {error}"), ""))?;
     let nodes = nodes.to_string();
     // A node has a processor of its own, as on a network of workstations, where the host has so many.
     let (_, processors) = host();
@@ -484,8 +493,9 @@ fn live(
     command.args(subject.cc.map(|cc| format!("--cc={cc}")));
     command.args(subject.set.iter().map(|(key, value)| format!("--set={key}={value}")));
     command.arg("--").args(subject.args);
-    let output =
-        command.output().map_err(|error| Failure::input(format!("{command:?} cannot be started: {error}"), ""))?;
+    let output = command
+        .output()
+        .map_err(|error| Failure::input(Code::Study, format!("{command:?} cannot be started: {error}"), ""))?;
     if !output.status.success() {
         let code = output.status.code().map_or("a signal".to_string(), |code| format!("code {code}"));
         return Err(wrong(

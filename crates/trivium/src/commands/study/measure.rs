@@ -8,6 +8,7 @@ use crate::Failure;
 use crate::library::{self, LoadedMachine, Settings};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use trivium_diagnostic::Code;
 use trivium_sim::{AccessOf, MissKind, MissPlace, MissReport, PARTS_OF_TIME};
 
 /// Why there is no figure.
@@ -301,6 +302,7 @@ impl<'a> Figures<'a> {
         let unknown = wanted.filter(|_| misses.len() == table.configs.len()).find(|step| !known.contains(step));
         match unknown {
             Some(step) => Err(Failure::input(
+                Code::Study,
                 format!("no miss of a table of study.toml has the step `{step}`"),
                 "`trivium miss` prints the steps; before one stands its leg: out, there, home, back or in",
             )),
@@ -402,7 +404,8 @@ fn measured(config: &MissConfig, block: u32) -> Result<MissReport, Why> {
     let name = config.protocol.as_deref().unwrap_or(MISSING_UNDER);
     let protocol = library::protocol(name, &[]).map_err(|failure| failure.what().to_string())?;
     let machine = machine(&config.machine, config.latency)?;
-    trivium_sim::measure_at(protocol, &machine.machine, (kind, place), u64::from(block)).map_err(|error| error.what)
+    trivium_sim::measure_at(protocol, &machine.machine, (kind, place), u64::from(block))
+        .map_err(|error| error.diagnostic.message)
 }
 
 /// Cycles of the steps of a miss that are named, as `LEG: STEP`.

@@ -29,6 +29,7 @@ use place::Place;
 use plan::Plan;
 use serde_json::json;
 use std::path::Path;
+use trivium_diagnostic::Code;
 
 /// Carries out a study.
 ///
@@ -45,7 +46,11 @@ pub fn study(arguments: &Study) -> Result<u8, Failure> {
     let work = arguments.work.clone().unwrap_or_else(|| Path::new("study-out").join(place.name()));
     if arguments.live && plan.live.is_none() {
         let what = format!("the study {} has no live part", arguments.name);
-        return Err(Failure::input(what, "leave out --live, or write `[live]` in its study.toml (docs/studies.md)"));
+        return Err(Failure::input(
+            Code::Study,
+            what,
+            "leave out --live, or write `[live]` in its study.toml (docs/studies.md)",
+        ));
     }
     let kept = kept::Kept::open(&work, plan.users())?;
     let mut runner =

@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use super::rows::Row;
 use crate::Failure;
+use trivium_diagnostic::Code;
 
 /// Leaves a plan the runs, choices, headlines and pictures that belong to a part, or to all.
 ///
@@ -15,7 +16,7 @@ pub fn only(plan: &mut Plan, part: &str) -> Result<(), Failure> {
             [] => "leave out --part: the study has no parts".to_string(),
             _ => format!("its parts are {}", known.join(", ")),
         };
-        return Err(Failure::input(format!("the study has no part `{part}`"), help));
+        return Err(Failure::input(Code::Study, format!("the study has no part `{part}`"), help));
     }
     let belongs = |of: &Option<String>| of.as_deref().is_none_or(|of| of == part);
     plan.runs.retain(|family| belongs(&family.part));
@@ -33,6 +34,7 @@ pub fn only_rows(plan: &Plan, part: &str, rows: Vec<Row>) -> Result<Vec<Row>, Fa
     let place = |id: &String| {
         rows.iter().position(|row| row.id == *id).ok_or_else(|| {
             Failure::input(
+                Code::Study,
                 format!("part `{part}` names the row `{id}`, which is not there"),
                 "fix `parts` in study.toml",
             )

@@ -7,6 +7,7 @@ use crate::Failure;
 use crate::output;
 use crate::picture::{Bar, Curve, Histogram, curves, histograms, stacked_bars};
 use std::path::Path;
+use trivium_diagnostic::Code;
 use trivium_sim::PARTS_OF_TIME;
 
 /// Draws those whose runs are there, into a folder; gives the names of their files, and why one cannot be drawn or written.
@@ -70,7 +71,7 @@ fn absolute(picture: &Picture, source: &Figures) -> Result<Option<String>, Failu
 fn beside_published(picture: &Picture, rows: &[Row]) -> Result<Option<String>, Failure> {
     let mut lines: Vec<Curve> = Vec::new();
     for line in &picture.lines {
-        let wrong = |what: String| Failure::input(what, "see [[pictures]] in docs/studies.md");
+        let wrong = |what: String| Failure::input(Code::Study, what, "see [[pictures]] in docs/studies.md");
         if line.ids.len() != line.x.len() {
             let (ids, places) = (line.ids.len(), line.x.len());
             return Err(wrong(format!("{}: line `{}` has {ids} rows for {places} places", picture.file, line.name)));
@@ -100,7 +101,7 @@ fn of_times(picture: &Picture, source: &Figures) -> Result<Option<String>, Failu
         }
         for after in &picture.after {
             let counts = source.printed_counts(run, after, picture.edges.len()).map_err(|why| {
-                Failure::input(format!("{}: {why}", picture.file), "see [[pictures]] in docs/studies.md")
+                Failure::input(Code::Study, format!("{}: {why}", picture.file), "see [[pictures]] in docs/studies.md")
             })?;
             all.push(Histogram { name: format!("{label}, {}", after.trim_end_matches([':', ' '])), counts });
         }

@@ -9,6 +9,7 @@ use crate::library::{self, LoadedMachine, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use trivium_diagnostic::Code;
 
 /// `study.toml`.
 #[derive(Debug, Deserialize)]
@@ -100,7 +101,7 @@ impl Text {
             let line = self.text[..at].matches('\n').count() + 1;
             let rows = rows_at(&self.text, at).map_or(String::new(), |ids| format!(" (of the rows `{ids}`)"));
             let what = format!("{}{rows}", error.message());
-            Failure::at(what, format!("{}:{line}", self.path.display()), "see studies/tempest/study.toml")
+            Failure::at(Code::Study, what, format!("{}:{line}", self.path.display()), "see studies/tempest/study.toml")
         })
     }
 }
@@ -479,11 +480,12 @@ impl Plan {
         }
         const RULES: &str = "docs/studies.md has the rules of a study and what its file says";
         for (at, row) in plan.rows.iter().enumerate() {
-            let wrong = |what| Failure::at(format!("row {}: {what}", row.ids.join(" to ")), plan.place(at), RULES);
+            let wrong =
+                |what| Failure::at(Code::Study, format!("row {}: {what}", row.ids.join(" to ")), plan.place(at), RULES);
             row.check(plan.tolerance).map_err(wrong)?;
             row.measures().try_for_each(Measure::check).map_err(wrong)?;
         }
-        plan.check().map_err(|what| Failure::at(what, plan.path().display(), RULES))?;
+        plan.check().map_err(|what| Failure::at(Code::Study, what, plan.path().display(), RULES))?;
         Ok(plan)
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{Failure, library};
 use std::path::Path;
+use trivium_diagnostic::Code;
 
 /// A published figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +31,7 @@ pub fn read(path: &Path) -> Result<Vec<Published>, Failure> {
     let text = library::read_text(path, "table of published figures", "the study names it with `published`")?;
     let wrong = |line: usize, what: String| {
         let help = format!("the columns are {}, separated by commas", COLUMNS.join(", "));
-        Failure::at(what, format!("{}:{line}", path.display()), help)
+        Failure::at(Code::Study, what, format!("{}:{line}", path.display()), help)
     };
     let mut rows = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -50,7 +51,7 @@ pub fn read(path: &Path) -> Result<Vec<Published>, Failure> {
         if let Some(at) = rows.iter().position(|row: &Published| row.id == id) {
             let what = format!("row `{id}` stands here and at line {}", at + 2);
             let help = "remove the one that is wrong: each row has an id of its own";
-            return Err(Failure::at(what, format!("{}:{number}", path.display()), help));
+            return Err(Failure::at(Code::Study, what, format!("{}:{number}", path.display()), help));
         }
         rows.push(Published { id, experiment, config, quantity, unit, value });
     }

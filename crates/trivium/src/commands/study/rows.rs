@@ -7,6 +7,7 @@ use super::plan::{Experiment, Explained, MissTable, Plan, RowPlan, Side, Under};
 use super::published::Published;
 use crate::Failure;
 use serde::Serialize;
+use trivium_diagnostic::Code;
 
 /// How ours compares with published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -125,7 +126,7 @@ pub fn all(plan: &Plan, published: &[Published], source: &Figures) -> Result<Vec
     let file = plan.path().display();
     if let Some((_, twice)) = claims.iter().enumerate().find(|(at, row)| claims[..*at].iter().any(|r| r.id == row.id)) {
         let what = format!("a `[[derived]]` row has the id `{}`, as an earlier one has", twice.id);
-        return Err(Failure::at(what, file, "each row has an id of its own"));
+        return Err(Failure::at(Code::Study, what, file, "each row has an id of its own"));
     }
     plan.tables.iter().try_for_each(|table| source.check_table(table))?;
     let mut tables: Vec<Option<&MissTable>> = vec![None; claims.len()];
@@ -140,7 +141,7 @@ pub fn all(plan: &Plan, published: &[Published], source: &Figures) -> Result<Vec
         for at in range(&claims, &row.ids)? {
             if !plans[at].ids.is_empty() {
                 let what = format!("row `{}` stands in two `[[rows]]`, and this is the second", claims[at].id);
-                return Err(Failure::at(what, plan.place(number), "judge each row once"));
+                return Err(Failure::at(Code::Study, what, plan.place(number), "judge each row once"));
             }
             let under = plans[at].under.take();
             plans[at] = RowPlan { under: row.under.clone().or(under), ..row.clone() };
@@ -195,23 +196,25 @@ fn check_under(
         }
         Some(_) => return Ok(()),
     };
-    Err(Failure::input(what, "name in `under`, in study.toml, the row that counts"))
+    Err(Failure::input(Code::Study, what, "name in `under`, in study.toml, the row that counts"))
 }
 
 /// The places of one id, or of the first to the last.
 fn range(published: &[Published], ids: &[String]) -> Result<std::ops::RangeInclusive<usize>, Failure> {
     let place = |id: &String| {
         published.iter().position(|row| row.id == *id).ok_or_else(|| {
-            Failure::input(format!("the published figures have no row `{id}`"), "fix `ids` in study.toml")
+            Failure::input(Code::Study, format!("the published figures have no row `{id}`"), "fix `ids` in study.toml")
         })
     };
     match ids {
         [one] => place(one).map(|at| at..=at),
         [first, last] => match (place(first)?, place(last)?) {
             (first, last) if first <= last => Ok(first..=last),
-            _ => Err(Failure::input(format!("`{last}` stands before `{first}`"), "fix `ids` in study.toml")),
+            _ => {
+                Err(Failure::input(Code::Study, format!("`{last}` stands before `{first}`"), "fix `ids` in study.toml"))
+            }
         },
-        _ => Err(Failure::input("`ids` is one id, or the first and the last", "fix it in study.toml")),
+        _ => Err(Failure::input(Code::Study, "`ids` is one id, or the first and the last", "fix it in study.toml")),
     }
 }
 

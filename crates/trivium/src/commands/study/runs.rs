@@ -13,6 +13,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use trivium_diagnostic::Code;
 use trivium_guest::Program;
 use trivium_protocol::Protocol;
 use trivium_sim::{NodeAccesses, NodeOccupancy, Occupied, PARTS_OF_TIME};
@@ -128,7 +129,7 @@ impl StudyRunner<'_> {
                     self.kept.write(&file, &text)?;
                     let outcome = outcome(plan, &text);
                     clock.end();
-                    outcome.ok_or_else(|| Failure::input("a result is not as it should be", ""))?
+                    outcome.ok_or_else(|| Failure::input(Code::Study, "a result is not as it should be", ""))?
                 }
             };
             done.runs.insert(plan.name.clone(), outcome);
@@ -199,9 +200,13 @@ impl StudyRunner<'_> {
         }
         if let Some((node, code)) = result.exit_codes.iter().next() {
             let what = format!("{} ended with code {code} on node {node}, in the run `{}`", plan.program, plan.name);
-            return Err(Failure::new(failure::WRONG, what, format!("it printed: {}{}", result.output, result.errors)));
+            return Err(Failure::new(
+                (failure::WRONG, Code::Study),
+                what,
+                format!("it printed: {}{}", result.output, result.errors),
+            ));
         }
-        let value = serde_json::to_value(&result).map_err(|error| Failure::input(error, ""))?;
+        let value = serde_json::to_value(&result).map_err(|error| Failure::input(Code::Study, error, ""))?;
         Ok(Some(output::pretty(&value)))
     }
 }

@@ -13,6 +13,6 @@ int splitc_main(void) {
 //!       |                                        ^
 //! split-c.h:_:6: note: 'bulk_write' declared here
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:40
 //! help: correct what the compiler names above
 //= 2

@@ -13,6 +13,6 @@ int splitc_main(void) {
 //!       |               ^~~~
 //! split-c.h:_:22: note: passing argument to parameter 'to' here
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:15
 //! help: correct what the compiler names above
 //= 2

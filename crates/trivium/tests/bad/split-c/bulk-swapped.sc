@@ -14,6 +14,6 @@ int splitc_main(void) {
 //!       |                      ^~
 //! split-c.h:_:21: note: passing argument to parameter 'to' here
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:22
 //! help: correct what the compiler names above
 //= 2

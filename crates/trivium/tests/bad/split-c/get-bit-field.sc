@@ -13,6 +13,6 @@ int splitc_main(void) {
 //!     6 |     here.low := *toglobal(0, &total);
 //!       |     ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:5
 //! help: correct what the compiler names above
 //= 2

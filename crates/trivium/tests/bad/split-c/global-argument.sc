@@ -15,6 +15,6 @@ int splitc_main(void) {
 //!     3 | static int twice(int *of) { return 2 * *of; }
 //!       |                       ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:39
 //! help: correct what the compiler names above
 //= 2

@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     5 |     int *local = toglobal(0, &total);
 //!       |          ^               ~~
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:5:10
 //! help: correct what the compiler names above
 //= 2

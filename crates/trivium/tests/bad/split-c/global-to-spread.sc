@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     5 |     double *spread walk = toglobal(0, &total);
 //!       |                    ^              ~~
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:5:20
 //! help: correct what the compiler names above
 //= 2

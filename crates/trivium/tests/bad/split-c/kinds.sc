@@ -59,6 +59,16 @@ int splitc_main(void) {
 //!     6 | int dealt[absent]::;
 //!       |           ^~~~~~
 //! 11 errors generated.
-//!  --> FILE
+//!  --> FILE:11:11
+//!  --> FILE:12:11
+//!  --> FILE:13:10
+//!  --> FILE:13:25
+//!  --> FILE:13:70
+//!  --> FILE:14:13
+//!  --> FILE:15:14
+//!  --> FILE:15:38
+//!  --> FILE:16:12
+//!  --> FILE:17:12
+//!  --> FILE:6:11
 //! help: correct what the compiler names above
 //= 2

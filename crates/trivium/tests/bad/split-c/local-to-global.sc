@@ -13,6 +13,6 @@ int splitc_main(void) {
 //!     6 |     there = &total;
 //!       |           ^ ~~~~~~
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:11
 //! help: correct what the compiler names above
 //= 2

@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     6 |     there->a = 1;  return there->c;
 //!       |                           ~      ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:34
 //! help: correct what the compiler names above
 //= 2

@@ -16,6 +16,6 @@ int splitc_main(void) {
 //!       |                          ^~~~~
 //! split-c.h:_:37: note: passing argument to parameter 'to' here
 //! 1 warning and 1 error generated.
-//!  --> FILE
+//!  --> FILE:5:26
 //! help: correct what the compiler names above
 //= 2

@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     5 |     *toglobal(0, &total) := "text";
 //!       |                          ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:5:26
 //! help: correct what the compiler names above
 //= 2

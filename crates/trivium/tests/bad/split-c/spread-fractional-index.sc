@@ -11,6 +11,6 @@ int splitc_main(void) {
 //!     5 |     return (int)dealt[1.5];
 //!       |                       ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:5:23
 //! help: correct what the compiler names above
 //= 2

@@ -8,6 +8,6 @@ int splitc_main(void) { return 0; }
 //!     2 | int dealt[2.5]::;
 //!       |           ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:2:11
 //! help: correct what the compiler names above
 //= 2

@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     6 |     walk += 1.5;
 //!       |          ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:10
 //! help: correct what the compiler names above
 //= 2

@@ -8,6 +8,6 @@ int splitc_main(void) { return 0; }
 //!     2 | int first, dealt[MOST]::;
 //!       |                  ^~~~
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:2:18
 //! help: correct what the compiler names above
 //= 2

@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     6 |     walk = walk + end;
 //!       |                 ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:17
 //! help: correct what the compiler names above
 //= 2

@@ -16,6 +16,7 @@ int splitc_main(void) {
 //!       |                                  ^
 //!       |                                  *
 //! 2 errors generated.
-//!  --> FILE
+//!  --> FILE:5:34
+//!  --> FILE:5:34
 //! help: correct what the compiler names above
 //= 2

@@ -12,6 +12,6 @@ int splitc_main(void) {
 //!     6 |     *there = 4;
 //!       |      ~     ^
 //! 1 error generated.
-//!  --> FILE
+//!  --> FILE:6:12
 //! help: correct what the compiler names above
 //= 2

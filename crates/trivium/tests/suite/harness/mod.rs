@@ -57,12 +57,20 @@ impl Run {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Ended with this code, told all of this on standard error, and nothing on standard output.
+    /// Ended with this code, told all of this on standard error, and nothing on standard output, unless results were asked for as JSON:
+    /// there it is too.
     #[track_caller]
     pub fn refuses(&self, code: i32, words: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert!(self.err.contains("error: ") && !self.err.contains("panicked"), "{self:?}");
-        assert_eq!(self.out, "", "{self:?}");
+        if !self.out.is_empty() {
+            let told = self.json(code);
+            assert_eq!(told["exit_code"], code, "{self:?}");
+            for diagnostic in told["diagnostics"].as_array().unwrap() {
+                let message = diagnostic["message"].as_str().unwrap();
+                assert!(self.err.contains(&format!("error: {message}\n")), "{self:?}");
+            }
+        }
         for word in words {
             assert!(self.err.contains(word), "`{word}` is missing in:\n{}", self.err);
         }
