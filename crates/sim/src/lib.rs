@@ -16,7 +16,7 @@
 //! let slow = Machine::load("typhoon", &[("network.latency".into(), "10000".into())]).unwrap();
 //! assert_eq!(slow.network.latency, 10_000);
 //! let error = Machine::load("typhon", &[]).unwrap_err();
-//! assert!(error.diagnostic.help.unwrap().contains("typhoon"));
+//! assert!(error.help.unwrap().contains("typhoon"));
 //! ```
 
 // A number that does not fit must not be cut in silence: see `number` for what to write in place of `as`.

@@ -254,8 +254,9 @@ fn a_file_beside_a_study_is_a_part_of_it() {
     write("two.toml", &row("Z"));
     write("p.csv", &format!("{COLUMNS}X,,,c,q,cycles,401,\nY,,,c,q,cycles,401,\nZ,,,c,q,cycles,401,\n"));
     let name = folder.path().display().to_string();
+    let work = folder.path().join("work").display().to_string();
     let ids = |more: &[&str]| {
-        let result = trivium(&[&["study", &name, "--format", "json"], more].concat()).json(0);
+        let result = trivium(&[&["study", &name, "--work", &work, "--format", "json"], more].concat()).json(0);
         let rows = result["rows"].as_array().unwrap();
         rows.iter().map(|row| row["id"].as_str().unwrap().to_string()).collect::<Vec<_>>().join(" ")
     };

@@ -16,7 +16,10 @@ pub fn printed(command: &str, written: &[&str]) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
     let run = match words.as_slice() {
         ["trivium", args @ ..] => trivium(args),
-        ["mpirun", "-n", count, "trivium", args @ ..] if cfg!(feature = "mpi") => {
+        ["mpirun", "-n", count, "trivium", args @ ..]
+        | ["mpirun", "--oversubscribe", "-n", count, "trivium", args @ ..]
+            if cfg!(feature = "mpi") =>
+        {
             together(count.parse().unwrap(), args)
         }
         ["mpirun", ..] => return written.iter().map(|line| format!("{line}\n")).collect(),
