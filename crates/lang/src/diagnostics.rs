@@ -9,8 +9,10 @@ use trivium_protocol::source::{SourceMap, Span};
 pub struct Mistakes {
     /// The text they are about.
     pub sources: SourceMap,
-    /// Names in what could not be read.
+    /// Names in statements that could not be read.
     pub(crate) lost: BTreeSet<String>,
+    /// Whether something else than statements could not be read.
+    pub(crate) lost_declarations: bool,
     list: Vec<Mistake>,
 }
 
@@ -29,7 +31,7 @@ pub struct Noted<'a>(&'a mut Diagnostic);
 impl Mistakes {
     /// An empty collection over a text.
     pub fn new(sources: SourceMap) -> Mistakes {
-        Mistakes { sources, lost: BTreeSet::new(), list: Vec::new() }
+        Mistakes { sources, lost: BTreeSet::new(), lost_declarations: false, list: Vec::new() }
     }
 
     /// Notes a mistake.
@@ -70,12 +72,18 @@ impl Mistakes {
         self.list.iter().map(|mistake| &mistake.told)
     }
 
-    /// Adds what a later phase has found in a text of which parts could not be read, as far as it is wrong whatever stood there:
-    /// where no name of those parts is.
+    /// Adds what a later phase has found in a text in which some statements could not be read, as far as it is wrong whatever stood
+    /// there: names that are nowhere and values of other types, where no name of those statements is. Where a declaration could not be
+    /// read, nobody knows what hangs on it.
     pub fn add_unrelated(&mut self, later: Mistakes) {
+        if self.lost_declarations {
+            return;
+        }
         let is_lost = |span: Span| {
-            let mut words = self.sources.excerpt(span).split(|c: char| !c.is_alphanumeric() && c != '_');
-            words.any(|word| self.lost.contains(word))
+            let text = self.sources.excerpt(span);
+            let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            // A state with dots in its name is made by statements.
+            text.contains('.') || words.any(|word| self.lost.contains(word))
         };
         let found: Vec<Mistake> =
             later.list.into_iter().filter(|mistake| mistake.is_unrelated && !is_lost(mistake.span)).collect();
@@ -89,7 +97,7 @@ impl Mistakes {
         let mut all: Vec<Mistake> = Vec::new();
         let mut of_name: HashMap<String, usize> = HashMap::new();
         for Mistake { span, told, is_unrelated } in self.list.drain(..) {
-            let is_missing = is_unrelated && told.code == Code::Name;
+            let is_missing = told.code == Code::Name;
             match of_name.get(&told.message).filter(|_| is_missing) {
                 Some(&at) => {
                     let first = &mut all[at].told;

@@ -137,7 +137,10 @@ fn include(
     inside: &mut Vec<String>,
     done: &mut Vec<String>,
 ) {
-    extend::judge(file, diagnostics);
+    // What could not be read may have been a `use`.
+    if !diagnostics.lost_declarations {
+        extend::judge(file, diagnostics);
+    }
     let own: Vec<(&'static str, String)> = file.items.iter().flat_map(declared_names).collect();
     let (mut all, mut extensions) = (Vec::new(), Vec::new());
     for item in std::mem::take(&mut file.items) {
@@ -347,7 +350,7 @@ impl Compiler {
         let listed = if listed.is_empty() { listed } else { format!("there is `{listed}`; ") };
         let message = format!("there is no variable `{name}`");
         let help = format!("{listed}a new one is declared in its role, `var {name}: ..`, or here, `let {name} = ..`");
-        self.diagnostics.unrelated(Code::Name, span, message).help(help);
+        self.error(Code::Name, span, message).help(help);
     }
 
     /// Notes an unknown name, with the nearest known one.
@@ -356,7 +359,12 @@ impl Compiler {
         // Where the name itself is known, it means nothing here.
         let near = nearest(name, known.iter().copied()).filter(|near| *near != name).map(str::to_string);
         let listed = if known.len() <= MOST_LISTED { known.join("`, `") } else { String::new() };
-        let diagnostic = self.diagnostics.unrelated(Code::Name, span, format!("there is no {what} `{name}`"));
+        let message = format!("there is no {what} `{name}`");
+        // Variables are made by statements, and those may have been lost; all else is declared.
+        let diagnostic = match what {
+            "variable" | "call" | "access or call" => self.error(Code::Name, span, message),
+            _ => self.diagnostics.unrelated(Code::Name, span, message),
+        };
         match near {
             Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
             None if !listed.is_empty() => diagnostic.help(format!("there is `{listed}`")),

@@ -14,10 +14,7 @@ impl Parser<'_> {
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
             if self.ghost_member(&mut ghost).is_err() {
-                self.skip_statement(before);
-                if self.at == before {
-                    self.advance();
-                }
+                self.skip_member(before);
             }
             self.eat_mark(";");
         }

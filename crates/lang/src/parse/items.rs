@@ -30,14 +30,14 @@ impl Parser<'_> {
         let mut file = File::default();
         if self.eat_word("protocol") {
             file.name = self.protocol_name().ok();
+            self.diagnostics.lost_declarations |= file.name.is_none();
         }
         while !self.at_end() {
-            let before = self.at;
             match self.item() {
                 Ok(item) => file.items.push(item),
                 Err(Lost) => {
                     self.skip_item_unless_there();
-                    self.lose(before);
+                    self.diagnostics.lost_declarations = true;
                 }
             }
             self.eat_mark(";");

@@ -191,7 +191,6 @@ impl Parser<'_> {
             return Err(Lost);
         }
         self.misnamed.insert(text.clone());
-        self.diagnostics.lost.insert(text.clone());
         self.advance();
         Ok(Ident { text, span })
     }
@@ -256,6 +255,15 @@ impl Parser<'_> {
         self.lose(before);
     }
 
+    /// The same where something else than a statement was to be read.
+    fn skip_member(&mut self, before: usize) {
+        self.pass_statement();
+        self.diagnostics.lost_declarations = true;
+        if self.at == before {
+            self.advance();
+        }
+    }
+
     /// What stands between a token and this one means nothing: nobody knows what its names would have been.
     fn lose(&mut self, before: usize) {
         let end = self.at.min(self.tokens.len());
@@ -264,8 +272,6 @@ impl Parser<'_> {
             _ => None,
         });
         self.diagnostics.lost.extend(names);
-        // Such a word is no name either, where something was forgotten before it.
-        self.diagnostics.lost.extend(ITEMS.iter().map(|word| word.to_string()));
     }
 
     fn pass_statement(&mut self) {

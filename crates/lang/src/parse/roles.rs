@@ -57,10 +57,7 @@ impl Parser<'_> {
         while !self.is_mark("}") && !self.at_end() {
             let before = self.at;
             if member(self).is_err() {
-                self.skip_statement(before);
-                if self.at == before {
-                    self.advance();
-                }
+                self.skip_member(before);
             }
             self.eat_mark(";");
         }
@@ -236,10 +233,7 @@ impl Parser<'_> {
                 self.expected("`on EVENT {..}` or `otherwise`")
             };
             if parsed.is_err() {
-                self.skip_statement(before);
-                if self.at == before {
-                    self.advance();
-                }
+                self.skip_member(before);
             }
             self.eat_mark(";");
         }

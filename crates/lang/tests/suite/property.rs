@@ -254,6 +254,28 @@ proptest! {
     }
 }
 
+/// A protocol without one of its words or marks has one mistake. Where it keeps something from being read, nothing else is told that
+/// would be right without it.
+#[test]
+fn what_follows_from_a_mistake_is_not_told() {
+    let mut wrong = Vec::new();
+    for (path, text) in protocols() {
+        let (tokens, _) = lex(0, &text);
+        // Some words of each, and of all sorts.
+        for token in tokens.iter().skip(3).step_by(61) {
+            let (start, end) = (token.span.start as usize, token.span.end as usize);
+            let without = format!("{} {}", &text[..start], &text[end..]);
+            let Err(found) = compiled(&path, &without, &[]) else { continue };
+            let is_syntax = |code| code == trivium_diagnostic::Code::Syntax;
+            if found.list.iter().any(|told| is_syntax(told.code)) {
+                let more = found.list.iter().filter(|told| !is_syntax(told.code));
+                wrong.extend(more.map(|told| format!("without `{}`:\n{told}", &text[start..end])));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n\n"));
+}
+
 /// Each of these, a hundred thousand times, is an error and not the end of the stack.
 #[test]
 fn deep_nesting_is_an_error() {
